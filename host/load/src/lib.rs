@@ -1,0 +1,1 @@
+//! The load client: arrival, schedule, connections, streams. Sees neither WASM nor Parquet.

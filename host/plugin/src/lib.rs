@@ -1,0 +1,1 @@
+//! The host of WASM adapters: limits, cache, one module per contract version, the tokenizer.

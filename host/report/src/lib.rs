@@ -1,0 +1,1 @@
+//! Figures over a trace: summary, verdict, identities, printed blocks.

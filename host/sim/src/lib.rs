@@ -1,0 +1,1 @@
+//! A simulated continuous-batching engine with known timings and scripted faults.

@@ -1,0 +1,1 @@
+//! Request records to Parquet and back; the run directory.

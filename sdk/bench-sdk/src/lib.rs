@@ -1,0 +1,1 @@
+//! Everything that a bench-host adapter written in Rust needs.

@@ -1,0 +1,1 @@
+//! End-to-end and whole-repository tests of bench-host.
