@@ -118,6 +118,19 @@ pub struct Limits {
     pub max_failure_rate: f64,
 }
 
+/// What an answer must keep to count as good. A limit that is `None` asks nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slo {
+    /// Time to first token.
+    pub ttft: Option<Nanos>,
+    /// Time per output token after the first event.
+    pub tpot: Option<Nanos>,
+    /// Every gap between content events of the answer.
+    pub itl: Option<Nanos>,
+    /// From `sent` to the last token.
+    pub e2e: Option<Nanos>,
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
