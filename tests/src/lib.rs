@@ -1,1 +1,1 @@
-//! End-to-end and whole-repository tests of bench-host.
+//! What the end-to-end tests share.

@@ -1,0 +1,226 @@
+//! The arguments of the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Find out which LLM serving set-up does most for a given traffic, and prove it.
+#[derive(Debug, Parser)]
+#[command(name = "bench-host", version, max_term_width = 100, propagate_version = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// Options of every command.
+    #[command(flatten)]
+    pub global: Global,
+}
+
+/// Options of every command.
+#[derive(Clone, Debug, Args)]
+pub struct Global {
+    /// Say more on stderr (-v: what happens, -vv: every detail).
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+
+    /// Colour the output.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+
+    /// Where compiled adapters are kept between runs [default: bench-host in the user's cache folder].
+    #[arg(long, global = true, env = "BENCH_HOST_CACHE", value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a workload: launch the engine, drive the load, write the trace, print the figures.
+    Run(Run),
+    /// Print all that `run` would do, without contacting anything.
+    Plan(Plan),
+    /// Check workload files: all mistakes at once, each underlined.
+    Check(Check),
+    /// Print the prompts that `run` would send, one line each.
+    Samples(Samples),
+    /// Compute the figures of a run from its trace and print them.
+    Report(Report),
+    /// Show the adapters of engines and datasets.
+    Plugins(Plugins),
+    /// Serve the simulated engine: a real HTTP server with known timings and faults.
+    Sim(Box<crate::command::sim::SimArgs>),
+    /// Print the JSON Schema of workload files, the adapters' options included.
+    Schema(Schema),
+}
+
+/// A workload file and changes to it.
+#[derive(Clone, Debug, Args)]
+pub struct WorkloadFile {
+    /// The workload file (TOML).
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Override a key: `engine.options.tensor-parallel-size=2`, `scenario.NAME.load.rate=4`. The value is TOML; a bare
+    /// word is a string. May be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "documented where it is defined")]
+    pub workload: WorkloadFile,
+
+    /// Where the trace, the logs and the summary go; must not hold a run already [default: runs/NAME-TIME].
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Also print the block that another tool would print.
+    #[arg(long, value_enum, value_name = "TOOL")]
+    pub compat: Option<Compat>,
+
+    /// Print no progress.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Tools whose printed block can be imitated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Compat {
+    /// `vllm bench serve` 0.11, its role-chunk rule included.
+    #[value(name = "vllm-0.11")]
+    Vllm011,
+}
+
+/// Options of `plan`.
+#[derive(Debug, Args)]
+pub struct Plan {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "documented where it is defined")]
+    pub workload: WorkloadFile,
+
+    /// The form.
+    #[arg(long, value_enum, default_value_t = PlanFormat::Text, value_name = "FORMAT")]
+    pub format: PlanFormat,
+}
+
+/// Forms of a printed plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The workload files.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Override a key, as for `run`.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// Options of `samples`.
+#[derive(Debug, Args)]
+pub struct Samples {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "documented where it is defined")]
+    pub workload: WorkloadFile,
+
+    /// Only this scenario.
+    #[arg(long, value_name = "NAME")]
+    pub scenario: Option<String>,
+
+    /// The form.
+    #[arg(long, value_enum, default_value_t = SamplesFormat::Jsonl, value_name = "FORMAT")]
+    pub format: SamplesFormat,
+
+    /// Print the prompts' texts too.
+    #[arg(long)]
+    pub text: bool,
+}
+
+/// Forms of printed samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SamplesFormat {
+    /// A JSON object a line: `index`, `sha256` of the UTF-8 prompt, `prompt_tokens`, `output_tokens`.
+    Jsonl,
+    /// The same in columns.
+    Text,
+}
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The run's folder.
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+
+    /// The form.
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text, value_name = "FORMAT")]
+    pub format: ReportFormat,
+
+    /// Print the block that another tool would print instead.
+    #[arg(long, value_enum, value_name = "TOOL", conflicts_with = "format")]
+    pub compat: Option<Compat>,
+}
+
+/// Forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For people.
+    Text,
+    /// The whole summary, as in `summary.json`.
+    Json,
+    /// A line for each figure and statistic.
+    Csv,
+    /// Tables for a page.
+    #[value(alias = "markdown")]
+    Md,
+}
+
+/// Options of `plugins`.
+#[derive(Debug, Args)]
+pub struct Plugins {
+    /// What to do with them.
+    #[command(subcommand)]
+    pub action: PluginsAction,
+}
+
+/// What to do with adapters.
+#[derive(Debug, Subcommand)]
+pub enum PluginsAction {
+    /// List the adapters that there are.
+    List,
+    /// Show one adapter: what it is, what it asks for, its options, its digest.
+    Inspect {
+        /// Name of a bundled adapter, or path of a component (`.wasm`).
+        #[arg(value_name = "ADAPTER")]
+        adapter: String,
+        /// The form.
+        #[arg(long, value_enum, default_value_t = PlanFormat::Text, value_name = "FORMAT")]
+        format: PlanFormat,
+    },
+}
+
+/// Options of `schema`.
+#[derive(Debug, Args)]
+pub struct Schema {}

@@ -1,0 +1,6 @@
+//! The adapters that the build script made.
+
+use bench_plugin::BundledAdapter;
+
+/// Every bundled adapter.
+pub(crate) static BUNDLED: &[BundledAdapter] = include!(concat!(env!("OUT_DIR"), "/plugins.rs"));
