@@ -1,1 +1,22 @@
-//! Everything that a bench-host adapter written in Rust needs.
+#![doc = include_str!("../README.md")]
+
+// The generated code names this crate from inside it and from the adapters.
+extern crate self as bench_sdk;
+
+#[doc(hidden)]
+#[rustfmt::skip]
+#[allow(missing_docs, unreachable_pub, clippy::all, reason = "generated")]
+pub mod bindings;
+
+pub mod dataset;
+pub mod engine;
+pub mod log;
+mod messages;
+pub mod setting;
+mod settings;
+pub mod types;
+
+pub use dataset::{Dataset, Reader};
+pub use engine::Engine;
+pub use settings::Settings;
+pub use types::{Diagnostic, Error, Info, Setting, SettingKind, Severity, Value};
