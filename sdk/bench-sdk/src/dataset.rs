@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use bench_sdk::dataset::{Dataset, Inputs, Manifest, Prompt, Reader, Sample};
-//! use bench_sdk::{Error, Settings};
+//! use bench_sdk::Error;
 //!
 //! /// As many times the same question as the run wants.
 //! struct Same;

@@ -8,10 +8,13 @@ extern crate self as bench_sdk;
 #[allow(missing_docs, unreachable_pub, clippy::all, reason = "generated")]
 pub mod bindings;
 
+pub mod command;
 pub mod dataset;
 pub mod engine;
+pub mod launch;
 pub mod log;
 mod messages;
+pub mod openai;
 pub mod setting;
 mod settings;
 pub mod types;

@@ -588,7 +588,7 @@ pub mod bench {
                 /// First success counts.
                 pub interval_ms: u32,
                 pub timeout_ms: u32,
-                /// Lines of the log that mean it will never be ready (`CUDA out of memory`): fail at once and say so.
+                /// Parts of log lines that mean it will never be ready (`CUDA out of memory`): fail at once and say so.
                 pub fatal_log: _rt::Vec<_rt::String>,
             }
             impl ::core::fmt::Debug for Probe {
@@ -1105,7 +1105,8 @@ pub mod bench {
                 pub tools: ::core::option::Option<_rt::String>,
                 /// JSON Schema the answer must follow.
                 pub json_schema: ::core::option::Option<_rt::String>,
-                /// Passed through by adapters that know the key; others report `unsupported`.
+                /// Fields of the body, as name and JSON text. A field of the same name that the adapter would write
+                /// gives way.
                 pub extra: _rt::Vec<(_rt::String, _rt::String)>,
             }
             impl ::core::fmt::Debug for Request {
@@ -1216,7 +1217,8 @@ pub mod bench {
                 ServerSentEvents,
                 /// One JSON text a line.
                 JsonLines,
-                /// The whole body is one frame (no streaming).
+                /// The whole body is one frame (no streaming). With the other framings too a body of another
+                /// content type is one frame: a server may answer whole where a stream was asked for.
                 Whole,
             }
             impl ::core::fmt::Debug for Framing {
@@ -1408,7 +1410,10 @@ pub mod bench {
                 pub framing: Framing,
                 /// Frame that ends the stream and carries nothing: `[DONE]`.
                 pub done: ::core::option::Option<_rt::String>,
+                /// Several rules may take the same thing from different places: of those with one `take`, the first
+                /// in this order that gives content in a frame wins, and the others are not looked at.
                 pub rules: _rt::Vec<Rule>,
+                /// What the engine's words mean; a word that is not among them means `other`.
                 pub finish_reasons: _rt::Vec<(_rt::String, FinishReason)>,
             }
             impl ::core::fmt::Debug for DecodePlan {
