@@ -1,9 +1,50 @@
 //! Writing an engine adapter.
 //!
 //! An engine adapter is a set of pure functions: it says how to launch the engine, what to send and how
-//! to read what came back; the host does it.
+//! to read what came back; the host does it. The defaults of [`Engine`] speak OpenAI's protocol
+//! ([`crate::openai`]), so that an engine which does needs little more than its options:
+//!
+//! ```
+//! use bench_sdk::engine::{Engine, Manifest, Server, VersionProbe};
+//! use bench_sdk::openai::Dialect;
+//! use bench_sdk::{Error, Settings};
+//!
+//! struct Mine;
+//!
+//! impl Engine for Mine {
+//!     const DIALECT: Dialect = Dialect { ignore_eos: true, ..Dialect::OPENAI };
+//!
+//!     fn describe() -> Manifest {
+//!         Manifest {
+//!             info: bench_sdk::info!("mine", "Mine"),
+//!             engine: "Mine".into(),
+//!             engine_versions: "*".into(),
+//!             programs: vec![],
+//!             launchable: false,
+//!             default_port: Some(8000),
+//!             env: vec![],
+//!             secrets: vec![],
+//!             settings: Self::DIALECT.settings(),
+//!             features: Self::DIALECT.features(),
+//!         }
+//!     }
+//!
+//!     fn server(settings: &Settings) -> Result<Server, Error> {
+//!         Ok(Server {
+//!             ready: "/health".into(),
+//!             models: Some(Self::DIALECT.models(settings, None)),
+//!             version: VersionProbe::None,
+//!             metrics: vec![],
+//!         })
+//!     }
+//! }
+//!
+//! bench_sdk::export_engine!(Mine);
+//! # fn main() {}
+//! ```
 
 use crate::bindings::engine::exports::bench::engine::adapter as contract;
+use crate::openai::Dialect;
 use crate::types::SettingValue;
 use crate::{Diagnostic, Error, Settings};
 use std::marker::PhantomData;
@@ -27,6 +68,10 @@ pub use contract::{Manifest, Program};
 
 /// An engine: how to launch it, what to send and how to read what comes back.
 pub trait Engine {
+    /// How it departs from OpenAI's protocol. Read by the defaults of [`Engine::endpoints`],
+    /// [`Engine::encode`] and [`Engine::decoding`]; without a meaning where all three are overridden.
+    const DIALECT: Dialect = Dialect::OPENAI;
+
     /// What it is and what it may ever ask for. The same answer on every call.
     fn describe() -> Manifest;
 
@@ -53,13 +98,19 @@ pub trait Engine {
     fn server(settings: &Settings) -> Result<Server, Error>;
 
     /// Where requests go, in the order of [`Encoded::endpoint`].
-    fn endpoints(settings: &Settings) -> Result<Vec<Endpoint>, Error>;
+    fn endpoints(settings: &Settings) -> Result<Vec<Endpoint>, Error> {
+        Ok(Self::DIALECT.endpoints(settings))
+    }
 
     /// Requests as HTTP. Called ahead of time with batches.
-    fn encode(served_as: &str, settings: &Settings, requests: Vec<Request>) -> Result<Vec<Encoded>, Error>;
+    fn encode(served_as: &str, settings: &Settings, requests: Vec<Request>) -> Result<Vec<Encoded>, Error> {
+        Self::DIALECT.encode(served_as, settings, &requests)
+    }
 
     /// How answers are read.
-    fn decoding(settings: &Settings) -> Result<Decoder, Error>;
+    fn decoding(settings: &Settings) -> Result<Decoder, Error> {
+        Ok(Self::DIALECT.decoding(settings))
+    }
 
     /// Reads answers, one result each, in order. Only called with [`Decoder::Guest`].
     fn decode(responses: Vec<Response>) -> Vec<Result<Decoded, DecodeError>> {

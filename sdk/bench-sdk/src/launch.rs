@@ -3,7 +3,7 @@
 use crate::engine::{
     Check, LaunchRequest, Meaning, MetricsEndpoint, MetricsFormat, Plan, Probe, Process, Series, Signal, StopRule,
 };
-use crate::{Diagnostic, Error};
+use crate::{Diagnostic, Error, Settings};
 
 /// Half an hour: large models are read, split and compiled before they answer.
 pub const LONG_START_MS: u32 = 30 * 60 * 1000;
@@ -99,4 +99,16 @@ pub fn check_devices(launch: &LaunchRequest, needed: u64, key: &str) -> Option<D
     let idle = there - needed;
     let help = "raise the parallel sizes, or set `replicas` under `[engine.launch]` so that each has what it uses";
     Some(Diagnostic::warning(format!("{idle} of {there} devices of a replica stay idle")).key(key).help(help))
+}
+
+/// Facts of the result file out of sizes that count as 1 where they are absent: pairs of the fact's name
+/// and the setting's key.
+pub fn size_facts(settings: &Settings, sizes: &[(&str, &str)]) -> Vec<(String, String)> {
+    let fact = |&(name, key): &(&str, &str)| (name.to_owned(), settings.unsigned(key).unwrap_or(1).to_string());
+    sizes.iter().map(fact).collect()
+}
+
+/// The product of sizes that count as 1 where they are absent: the devices that they take together.
+pub fn product(settings: &Settings, keys: &[&str]) -> u64 {
+    keys.iter().map(|key| settings.unsigned(key).unwrap_or(1)).product()
 }

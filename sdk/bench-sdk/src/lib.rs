@@ -17,6 +17,8 @@ mod messages;
 pub mod openai;
 pub mod setting;
 mod settings;
+#[cfg(not(target_family = "wasm"))]
+pub mod testing;
 pub mod types;
 
 pub use dataset::{Dataset, Reader};
