@@ -1,0 +1,154 @@
+//! The places of a frame's JSON that a plan takes, as a tree, so that a frame is parsed once and only
+//! what is taken is built.
+
+use bench_core::decode::Rule;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::fmt;
+
+/// A node of the tree of pointers.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// Rules that take the value that stands here.
+    rules: Vec<usize>,
+    /// Below it, by key (of an object) or position (of an array).
+    below: Vec<(String, Option<usize>, Place)>,
+}
+
+impl Place {
+    /// The tree of these rules' pointers (RFC 6901).
+    pub(super) fn tree(rules: &[Rule]) -> Place {
+        let mut root = Place::default();
+        for (i, rule) in rules.iter().enumerate() {
+            let mut at = &mut root;
+            for token in rule.pointer.split('/').skip(1) {
+                let key = token.replace("~1", "/").replace("~0", "~");
+                let found = at.below.iter().position(|(k, ..)| *k == key);
+                let slot = found.unwrap_or_else(|| {
+                    let position = key.parse().ok();
+                    at.below.push((key, position, Place::default()));
+                    at.below.len() - 1
+                });
+                at = &mut at.below[slot].2;
+            }
+            at.rules.push(i);
+        }
+        root
+    }
+
+    /// Parses a frame and hands over what stands at the rules' places, in the frame's order.
+    pub(super) fn read(&self, frame: &[u8], take: &mut dyn FnMut(usize, &Value)) -> Result<(), serde_json::Error> {
+        let mut json = serde_json::Deserializer::from_slice(frame);
+        Walk { place: self, take }.deserialize(&mut json)?;
+        json.end()
+    }
+
+    fn take_value(&self, value: &Value, take: &mut dyn FnMut(usize, &Value)) {
+        for &rule in &self.rules {
+            take(rule, value);
+        }
+        for (key, position, place) in &self.below {
+            let inner = match value {
+                Value::Object(o) => o.get(key),
+                Value::Array(a) => position.and_then(|p| a.get(p)),
+                _ => None,
+            };
+            if let Some(inner) = inner {
+                place.take_value(inner, take);
+            }
+        }
+    }
+}
+
+struct Walk<'a> {
+    place: &'a Place,
+    take: &'a mut dyn FnMut(usize, &Value),
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        if self.place.rules.is_empty() {
+            return json.deserialize_any(self);
+        }
+        let value = Value::deserialize(json)?;
+        self.place.take_value(&value, self.take);
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(below) = map.next_key_seed(Key(self.place))? {
+            match below {
+                Some(place) => map.next_value_seed(Walk { place, take: self.take })?,
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        for position in 0.. {
+            let place = self.place.below.iter().find(|(_, p, _)| *p == Some(position)).map(|(.., place)| place);
+            let more = match place {
+                Some(place) => seq.next_element_seed(Walk { place, take: self.take })?.is_some(),
+                None => seq.next_element::<IgnoredAny>()?.is_some(),
+            };
+            if !more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+struct Key<'a>(&'a Place);
+
+impl<'de, 'a> DeserializeSeed<'de> for Key<'a> {
+    type Value = Option<&'a Place>;
+
+    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<Self::Value, D::Error> {
+        key.deserialize_str(self)
+    }
+}
+
+impl<'a> Visitor<'_> for Key<'a> {
+    type Value = Option<&'a Place>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(self.0.below.iter().find(|(k, ..)| k == key).map(|(.., place)| place))
+    }
+}

@@ -1,0 +1,200 @@
+//! Runs a load: threads, clock, decoder.
+
+use crate::client::request::Template;
+use crate::client::site::Site;
+use crate::control::Control;
+use crate::decode::plan::PlanDecoder;
+use crate::decode::record::Rows;
+use crate::decode::stage::{self, Kept, Reader};
+use crate::job::{LoadError, LoadJob, LoadStats, ThreadCpu};
+use crate::schedule::Schedule;
+use crate::spread::Spread;
+use crate::stream::Glance;
+use crate::sys;
+use crate::worker::{EVENT_INTERVAL, KEPT_KIB, Shared, Worker};
+use bench_core::clock::{Clock, MonotonicClock};
+use bench_core::record::RequestRecord;
+use bench_core::request::{Endpoint, PreparedRequest};
+use std::io;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Barrier, OnceLock};
+use std::thread;
+use tokio::runtime::{Builder, LocalOptions};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{Semaphore, mpsc};
+
+/// Runs a load to its end. Every attempt becomes a row, handed to `sink` on a thread of its own in the
+/// order in which attempts end; `sink` should not block for long: 512 MiB of answers may wait for it, then
+/// requests do.
+///
+/// # Errors
+/// The load can't start, or a thread panicked. What servers do wrong is in the rows.
+pub fn run(
+    job: LoadJob,
+    clock: &MonotonicClock,
+    mut sink: Box<dyn FnMut(RequestRecord) + Send>,
+    control: Arc<Control>,
+) -> Result<LoadStats, LoadError> {
+    let schedule = checked_schedule(&job)?;
+    let LoadJob { spec, limits, targets, requests, format, decoder, counter, threads, row, keep_text, trust, .. } = job;
+    let sites: Vec<Site> = targets.iter().map(Site::resolve).collect::<Result<_, _>>()?;
+    let tls = if sites.iter().any(|s| s.tls.is_some()) { Some(trust.connector()?) } else { None };
+    let (templates, endpoint_of) = templates(&requests, &sites)?;
+    let threads = threads.unwrap_or(1).clamp(1, 1024);
+    let slots = match schedule {
+        Schedule::Open { most_in_flight: Some(most), .. } => Some(Arc::new(Semaphore::new(most as usize))),
+        _ => None,
+    };
+    let shared = Arc::new(Shared {
+        clock: *clock,
+        schedule,
+        duration: spec.duration,
+        limits,
+        sites,
+        templates,
+        endpoint_of,
+        framing: format.framing,
+        done: format.done.clone(),
+        glance: Glance::new(format.plan.as_ref()),
+        control: control.clone(),
+        tls,
+        threads: threads as u32,
+        file_limit: sys::raise_file_limit(),
+        id_prefix: format!("bench-{:x}-{}", sys::realtime(), row.repeat),
+        next: AtomicU64::new(0),
+        slots,
+        memory: Arc::new(Semaphore::new(KEPT_KIB)),
+        t0: OnceLock::new(),
+        requests: requests.clone(),
+    });
+    let reader = match (&format.plan, decoder) {
+        (Some(plan), _) => Reader::Plan(PlanDecoder::new(plan, format.done.as_deref())),
+        (None, Some(decoder)) => Reader::Adapter(decoder),
+        (None, None) => return Err(LoadError::NoDecoder),
+    };
+
+    let (out, attempts) = mpsc::unbounded_channel();
+    let barrier = Barrier::new(threads);
+    let (reports, tally, decode_cpu) = thread::scope(|scope| {
+        let decoding = scope.spawn(|| {
+            let rows = Rows { context: &row, counter: counter.as_deref(), keep_text };
+            let tally = stage::run(attempts, reader, &rows, &requests, &control, &mut sink);
+            (tally, sys::thread_cpu())
+        });
+        let workers: Vec<_> = (0..threads as u32)
+            .map(|id| {
+                let (shared, out, barrier) = (shared.clone(), out.clone(), &barrier);
+                scope.spawn(move || work(id, shared, out, barrier))
+            })
+            .collect();
+        drop(out);
+        let reports: Vec<_> = workers.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        let (tally, cpu) = decoding.join().map_err(|_| LoadError::Panicked)?;
+        Ok::<_, LoadError>((reports, tally, cpu))
+    })?;
+
+    let mut stats = LoadStats {
+        t0: shared.t0.get().copied().unwrap_or_default(),
+        ended: clock.now(),
+        threads: Vec::new(),
+        decode_cpu,
+        send_lateness: Default::default(),
+        read_lag: Default::default(),
+        reads: 0,
+        reads_unstamped: 0,
+        events: tally.events,
+        merged_events: tally.merged,
+        clock_steps: 0,
+        rows: tally.rows,
+        transport: "epoll",
+    };
+    let (mut lateness, mut lag) = (Spread::new(), Spread::new());
+    for report in reports {
+        let report = report.map_err(|_| LoadError::Panicked)?.map_err(LoadError::Start)?;
+        if report.panicked {
+            return Err(LoadError::Panicked);
+        }
+        stats.threads.push(report.cpu);
+        stats.reads += report.reads;
+        stats.reads_unstamped += report.unstamped;
+        stats.clock_steps = stats.clock_steps.max(report.clock_steps);
+        lateness.merge(&report.lateness);
+        lag.merge(&report.lag);
+    }
+    stats.ended = stats.t0 + stats.threads.iter().map(|t| t.wall).max().unwrap_or_default();
+    stats.send_lateness = lateness.summary();
+    stats.read_lag = lag.summary();
+    Ok(stats)
+}
+
+fn checked_schedule(job: &LoadJob) -> Result<Schedule, LoadError> {
+    if job.targets.is_empty() {
+        return Err(LoadError::Nothing("servers"));
+    }
+    if job.requests.is_empty() {
+        return Err(LoadError::Nothing("requests"));
+    }
+    Schedule::of(job)
+}
+
+/// Templates for each endpoint and site, and which endpoint each request goes to.
+fn templates(requests: &[PreparedRequest], sites: &[Site]) -> Result<(Vec<Vec<Template>>, Vec<u32>), LoadError> {
+    let mut endpoints: Vec<&Arc<Endpoint>> = Vec::new();
+    let mut endpoint_of = Vec::with_capacity(requests.len());
+    for request in requests {
+        let known = endpoints.iter().position(|e| Arc::ptr_eq(e, &request.endpoint) || ***e == *request.endpoint);
+        let index = known.unwrap_or_else(|| {
+            endpoints.push(&request.endpoint);
+            endpoints.len() - 1
+        });
+        endpoint_of.push(index as u32);
+    }
+    let templates = endpoints
+        .iter()
+        .map(|endpoint| sites.iter().map(|site| Template::new(endpoint, site)).collect())
+        .collect::<Result<_, _>>()?;
+    Ok((templates, endpoint_of))
+}
+
+/// A load thread's figures, in a form that leaves the thread.
+struct ThreadReport {
+    cpu: ThreadCpu,
+    reads: u64,
+    unstamped: u64,
+    lag: Spread,
+    lateness: Spread,
+    clock_steps: u32,
+    panicked: bool,
+}
+
+fn work(id: u32, shared: Arc<Shared>, out: UnboundedSender<Kept>, barrier: &Barrier) -> io::Result<ThreadReport> {
+    let built =
+        Builder::new_current_thread().enable_all().event_interval(EVENT_INTERVAL).build_local(LocalOptions::default());
+    let prepared = built.and_then(|runtime| {
+        let worker = runtime.block_on(async {
+            let worker = Worker::new(id, shared.clone(), out)?;
+            worker.open_ahead().await;
+            Ok::<_, io::Error>(worker)
+        })?;
+        Ok((runtime, worker))
+    });
+    // Also where this thread failed: the others wait.
+    barrier.wait();
+    let (runtime, worker) = prepared?;
+    let t0 = *shared.t0.get_or_init(|| shared.clock.now());
+    let cpu_before = sys::thread_cpu();
+    let report = runtime.block_on(worker.run(t0));
+    let cpu = ThreadCpu { cpu: sys::thread_cpu() - cpu_before, wall: shared.clock.now() - t0 };
+    drop(worker);
+    drop(runtime);
+    let lag = report.reads.lag.borrow().clone();
+    Ok(ThreadReport {
+        cpu,
+        reads: report.reads.reads.get(),
+        unstamped: report.reads.unstamped.get(),
+        lag,
+        lateness: report.lateness,
+        clock_steps: report.clock_steps,
+        panicked: report.panicked,
+    })
+}

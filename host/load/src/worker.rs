@@ -1,0 +1,468 @@
+//! A load thread: its tasks send requests when they are due and take the answers.
+
+use crate::client::connect::{Connection, Opener};
+use crate::client::exchange::{Exchanged, Scope};
+use crate::client::pool::Pool;
+use crate::client::request::Template;
+use crate::client::site::Site;
+use crate::client::stops::{Cut, Stops};
+use crate::client::tap::ReadTally;
+use crate::clockmap::WorkerClock;
+use crate::control::{Control, Told};
+use crate::decode::outcome::Ending;
+use crate::decode::record::{Answer, Attempt};
+use crate::decode::stage::Kept;
+use crate::schedule::Schedule;
+use crate::spread::Spread;
+use crate::stream::Glance;
+use crate::timer::{Timers, Urgent};
+use bench_core::clock::{MonotonicClock, Nanos};
+use bench_core::decode::Framing;
+use bench_core::load::Limits;
+use bench_core::request::PreparedRequest;
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
+
+/// Memory that finished answers may hold until they are decoded, in KiB. A request beyond it waits before
+/// its slot is free again; its times are taken by then.
+pub(crate) const KEPT_KIB: usize = 512 << 10;
+/// Connections of a thread that are being opened at the same time before the load.
+const OPENERS: usize = 32;
+/// Pause of a closed loop's slot after it found no connection: without it a dead server would use up the
+/// requests in an instant.
+const PAUSE_WITHOUT_CONNECTION: Nanos = Nanos::from_millis(100);
+/// Tasks that run before the thread asks the kernel for news.
+pub(crate) const EVENT_INTERVAL: u32 = 16;
+
+/// What all load threads share.
+pub(crate) struct Shared {
+    pub(crate) clock: MonotonicClock,
+    pub(crate) schedule: Schedule,
+    pub(crate) duration: Option<Nanos>,
+    pub(crate) limits: Limits,
+    pub(crate) requests: Arc<[PreparedRequest]>,
+    pub(crate) sites: Vec<Site>,
+    /// For each endpoint, one for each site.
+    pub(crate) templates: Vec<Vec<Template>>,
+    /// Index into `templates` for each request.
+    pub(crate) endpoint_of: Vec<u32>,
+    pub(crate) framing: Framing,
+    pub(crate) done: Option<String>,
+    pub(crate) glance: Glance,
+    pub(crate) control: Arc<Control>,
+    pub(crate) tls: Option<TlsConnector>,
+    pub(crate) threads: u32,
+    pub(crate) file_limit: u64,
+    /// Start of every request's id.
+    pub(crate) id_prefix: String,
+    /// Next request of a closed loop.
+    pub(crate) next: AtomicU64,
+    /// Slots of an open loop with a cap, first come, first served over all threads.
+    pub(crate) slots: Option<Arc<Semaphore>>,
+    pub(crate) memory: Arc<Semaphore>,
+    pub(crate) t0: OnceLock<Nanos>,
+}
+
+/// What a load thread measured of itself.
+pub(crate) struct WorkerReport {
+    pub(crate) reads: Rc<ReadTally>,
+    pub(crate) lateness: Spread,
+    pub(crate) clock_steps: u32,
+    pub(crate) panicked: bool,
+}
+
+pub(crate) struct Worker {
+    id: u32,
+    shared: Arc<Shared>,
+    clock: Rc<WorkerClock>,
+    timers: Rc<Timers>,
+    stops: Rc<Stops>,
+    pool: Pool,
+    opener: Opener,
+    reads: Rc<ReadTally>,
+    lateness: RefCell<Spread>,
+    out: UnboundedSender<Kept>,
+    /// Requests of an open loop that are due and not sent.
+    unsent: Cell<u64>,
+    dispatched: Cell<bool>,
+    t0: Cell<Nanos>,
+    panicked: Cell<bool>,
+}
+
+impl Worker {
+    /// Inside the thread's runtime.
+    pub(crate) fn new(id: u32, shared: Arc<Shared>, out: UnboundedSender<Kept>) -> io::Result<Rc<Worker>> {
+        let clock = Rc::new(WorkerClock::new(shared.clock));
+        let reads = Rc::new(ReadTally::new());
+        let opener = Opener {
+            clock: clock.clone(),
+            tally: reads.clone(),
+            tls: shared.tls.clone(),
+            timeout: shared.limits.connect_timeout,
+        };
+        Ok(Rc::new(Worker {
+            id,
+            timers: Rc::new(Timers::new(clock.clone())?),
+            stops: Rc::default(),
+            pool: Pool::new(shared.sites.len()),
+            opener,
+            reads,
+            lateness: RefCell::new(Spread::new()),
+            out,
+            unsent: Cell::new(0),
+            dispatched: Cell::new(false),
+            t0: Cell::new(Nanos::ZERO),
+            panicked: Cell::new(false),
+            clock,
+            shared,
+        }))
+    }
+
+    /// Numbers below `count` that are this thread's.
+    fn own(&self, count: u64) -> impl Iterator<Item = u64> + use<> {
+        (u64::from(self.id)..count).step_by(self.shared.threads as usize)
+    }
+
+    /// Opens the connections that the load starts with, as far as the limit on open files allows.
+    /// A server that refuses one is not asked for more: its requests will say so.
+    pub(crate) async fn open_ahead(self: &Rc<Self>) {
+        let spare = self.shared.file_limit.saturating_sub(128);
+        let numbers: Vec<u64> = self.own(self.shared.schedule.at_once().min(spare)).collect();
+        let next = Rc::new(Cell::new(0));
+        let mut openers = JoinSet::new();
+        for _ in 0..OPENERS.min(numbers.len()) {
+            let (worker, next, numbers) = (self.clone(), next.clone(), numbers.clone());
+            openers.spawn_local(async move {
+                while let Some(&number) = numbers.get(next.get()) {
+                    next.set(next.get() + 1);
+                    let site = (number % worker.shared.sites.len() as u64) as usize;
+                    match worker.opener.open(&worker.shared.sites[site]).await {
+                        Ok(connection) => worker.pool.put(site, connection),
+                        Err(_) => next.set(numbers.len()),
+                    }
+                }
+            });
+        }
+        while openers.join_next().await.is_some() {}
+    }
+
+    /// Runs this thread's part of the load from `t0` on.
+    pub(crate) async fn run(self: &Rc<Self>, t0: Nanos) -> WorkerReport {
+        self.t0.set(t0);
+        let timers = self.timers.clone();
+        tokio::task::spawn_local(async move { timers.drive().await });
+        let worker = self.clone();
+        tokio::task::spawn_local(async move { worker.obey().await });
+        let worker = self.clone();
+        tokio::task::spawn_local(async move { worker.end_in_time().await });
+        match &self.shared.schedule {
+            Schedule::Open { .. } => self.open_loop().await,
+            Schedule::Closed { .. } => self.closed_loop().await,
+        }
+        WorkerReport {
+            reads: self.reads.clone(),
+            lateness: self.lateness.borrow().clone(),
+            clock_steps: self.clock.steps(),
+            panicked: self.panicked.get(),
+        }
+    }
+
+    /// Does what the control is told.
+    async fn obey(&self) {
+        let mut told = Told::Run;
+        while told < Told::Cut {
+            told = self.shared.control.told_more_than(told).await;
+            match told {
+                Told::Cut => self.stops.cut_all(Cut::User),
+                _ => self.stops.close("the load was told to drain before it was sent"),
+            }
+        }
+    }
+
+    /// Ends sending after the duration, and waiting after the drain timeout.
+    async fn end_in_time(self: Rc<Self>) {
+        if let Some(duration) = self.shared.duration {
+            let worker = self.clone();
+            tokio::task::spawn_local(async move {
+                worker.timers.until(worker.t0.get() + duration).await;
+                worker.stops.close("the load's duration was over before it was sent");
+            });
+        }
+        if let Some(limit) = self.shared.limits.drain_timeout {
+            self.stops.sends_are_over().await;
+            self.timers.until(self.clock.now() + limit).await;
+            self.stops.cut_all(Cut::DrainTimeout);
+        }
+    }
+
+    async fn open_loop(self: &Rc<Self>) {
+        let Schedule::Open { due, .. } = &self.shared.schedule else { return };
+        let mut tasks = JoinSet::new();
+        let listening = self.stops.listen().await;
+        for request in self.own(due.len() as u64) {
+            let scheduled = self.t0.get() + due[request as usize];
+            if self.stops.unless_closed(self.timers.until(scheduled)).await.is_err() {
+                break;
+            }
+            self.unsent.set(self.unsent.get() + 1);
+            let unsent = Unsent { worker: self.clone(), urgent: Some(self.timers.urgent()) };
+            let worker = self.clone();
+            tasks.spawn_local(async move { worker.open_request(request, scheduled, unsent).await });
+            while let Some(ended) = tasks.try_join_next() {
+                self.note_panic(&ended);
+            }
+        }
+        drop(listening);
+        self.dispatched.set(true);
+        self.look_for_last_send();
+        while let Some(ended) = tasks.join_next().await {
+            self.note_panic(&ended);
+        }
+    }
+
+    fn note_panic(&self, ended: &Result<(), tokio::task::JoinError>) {
+        if ended.is_err() {
+            self.panicked.set(true);
+        }
+    }
+
+    fn look_for_last_send(&self) {
+        if self.dispatched.get() && self.unsent.get() == 0 {
+            self.stops.no_more_sends();
+        }
+    }
+
+    /// One request of an open loop: waits for a slot where there is a cap.
+    async fn open_request(self: Rc<Self>, request: u64, scheduled: Nanos, mut unsent: Unsent) {
+        let _listening = self.stops.listen().await;
+        let mut admitted = scheduled;
+        let mut _slot = None;
+        if let Some(slots) = self.shared.slots.clone() {
+            match slots.clone().try_acquire_owned() {
+                Ok(slot) => _slot = Some(slot),
+                Err(_) => {
+                    unsent.urgent = None;
+                    match self.stops.unless_closed(slots.acquire_owned()).await {
+                        Ok(slot) => _slot = slot.ok(),
+                        Err(why) => return self.drop_request(request, scheduled, None, why).await,
+                    }
+                    unsent.urgent = Some(self.timers.urgent());
+                    admitted = self.clock.now();
+                }
+            }
+        }
+        if let Some(why) = self.stops.closed() {
+            return self.drop_request(request, scheduled, Some(admitted), why).await;
+        }
+        self.attempts(request, scheduled, admitted, unsent).await;
+    }
+
+    async fn drop_request(&self, request: u64, scheduled: Nanos, admitted: Option<Nanos>, why: &'static str) {
+        let answer = Answer::unsent(Ending::Dropped(why), self.clock.now());
+        self.emit(self.attempt(request, 0, scheduled, admitted, None, answer)).await;
+    }
+
+    async fn closed_loop(self: &Rc<Self>) {
+        let Schedule::Closed { slots, .. } = self.shared.schedule else { return };
+        let mut tasks = JoinSet::new();
+        for _ in self.own(u64::from(slots)) {
+            let worker = self.clone();
+            tasks.spawn_local(async move { worker.slot().await });
+        }
+        while let Some(ended) = tasks.join_next().await {
+            self.note_panic(&ended);
+        }
+    }
+
+    /// One slot of a closed loop.
+    async fn slot(self: Rc<Self>) {
+        let Schedule::Closed { think, requests, .. } = self.shared.schedule else { return };
+        let _listening = self.stops.listen().await;
+        let mut scheduled = self.t0.get();
+        loop {
+            let waited = self.stops.unless_closed(self.timers.until(scheduled)).await;
+            let over = self.shared.duration.is_some_and(|d| scheduled >= self.t0.get() + d);
+            if waited.is_err() || over {
+                break;
+            }
+            let request = self.shared.next.fetch_add(1, Ordering::Relaxed);
+            if requests.is_some_and(|n| request >= n) {
+                break;
+            }
+            self.unsent.set(self.unsent.get() + 1);
+            let unsent = Unsent { worker: self.clone(), urgent: None };
+            let Some(ended) = self.attempts(request, scheduled, scheduled, unsent).await else { break };
+            scheduled = ended + think;
+        }
+        self.stops.no_more_sends();
+    }
+
+    /// Sends a request, once more on a fresh connection where a reused one was stale. When the next
+    /// request of its slot may start; `None` where it was not sent.
+    async fn attempts(
+        self: &Rc<Self>,
+        request: u64,
+        scheduled: Nanos,
+        admitted: Nanos,
+        unsent: Unsent,
+    ) -> Option<Nanos> {
+        let site = (request % self.shared.sites.len() as u64) as usize;
+        let closed_loop = self.shared.slots.is_none() && matches!(self.shared.schedule, Schedule::Closed { .. });
+        let mut unsent = Some(unsent);
+        let mut fresh = false;
+        let mut attempt = 0;
+        loop {
+            let idle = if fresh { None } else { self.pool.take(site).await };
+            let reused = idle.as_ref().is_some_and(|c| c.served > 0);
+            let mut connection = match self.connection(idle, site, &mut unsent).await {
+                Ok(connection) => connection,
+                Err(ending) => {
+                    let now = self.clock.now();
+                    let failed =
+                        self.attempt(request, attempt, scheduled, Some(admitted), None, Answer::unsent(ending, now));
+                    self.emit(failed).await;
+                    return Some(now + PAUSE_WITHOUT_CONNECTION);
+                }
+            };
+            if attempt == 0
+                && let Some(why) = self.stops.closed()
+            {
+                self.pool.put(site, connection);
+                if !closed_loop {
+                    self.drop_request(request, scheduled, Some(admitted), why).await;
+                }
+                return None;
+            }
+            match self.exchange(request, attempt, &mut connection, &mut unsent).await {
+                // Nothing was written: not an attempt. A fresh connection that closes at once is one.
+                Exchanged::Unsent(_) if !fresh && reused => fresh = true,
+                Exchanged::Unsent(why) => {
+                    let answer = Answer::unsent(Ending::Reset(why), self.clock.now());
+                    return Some(
+                        self.finish(self.attempt(request, attempt, scheduled, Some(admitted), Some(reused), answer))
+                            .await,
+                    );
+                }
+                Exchanged::Answered(answer) => {
+                    let stale = matches!(answer.ending, Ending::Stale(_));
+                    let clean = answer.ending == Ending::Clean;
+                    if attempt == 0
+                        && let Some(sent) = answer.sent
+                    {
+                        self.lateness.borrow_mut().add(sent.saturating_sub(scheduled));
+                    }
+                    let row = self.attempt(request, attempt, scheduled, Some(admitted), Some(reused), answer);
+                    if clean && connection.settle(self.clock.now()).await {
+                        self.pool.put(site, connection);
+                    }
+                    let ended = self.finish(row).await;
+                    if !stale {
+                        return Some(ended);
+                    }
+                    (fresh, attempt) = (true, attempt + 1);
+                }
+            }
+        }
+    }
+
+    async fn finish(&self, row: Attempt) -> Nanos {
+        let ended = row.answer.end;
+        self.emit(row).await;
+        ended
+    }
+
+    /// The idle connection, or a new one.
+    async fn connection(
+        &self,
+        idle: Option<Connection>,
+        site: usize,
+        unsent: &mut Option<Unsent>,
+    ) -> Result<Connection, Ending> {
+        if let Some(idle) = idle {
+            return Ok(idle);
+        }
+        // While a connection is opened, reads need not wait.
+        let urgent = unsent.as_mut().and_then(|u| u.urgent.take()).is_some();
+        let opened = self.stops.unless_cut(self.opener.open(&self.shared.sites[site])).await;
+        if urgent && let Some(unsent) = unsent {
+            unsent.urgent = Some(self.timers.urgent());
+        }
+        match opened {
+            Ok(Ok(connection)) => Ok(connection),
+            Ok(Err(e)) => Err(Ending::NoConnection(e.to_string())),
+            Err(Cut::User) => Err(Ending::Cancelled),
+            Err(Cut::DrainTimeout) => Err(Ending::TimedOut("no connection within the drain timeout".to_owned())),
+        }
+    }
+
+    async fn exchange(
+        &self,
+        request: u64,
+        attempt: u32,
+        connection: &mut Connection,
+        unsent: &mut Option<Unsent>,
+    ) -> Exchanged {
+        let shared = &self.shared;
+        let at = (request % shared.requests.len() as u64) as usize;
+        let site = (request % shared.sites.len() as u64) as usize;
+        let template = &shared.templates[shared.endpoint_of[at] as usize][site];
+        let id = format!("{}-{request}-{attempt}", shared.id_prefix);
+        let http = template.request(shared.requests[at].body.clone(), Some(&id), &connection.wire);
+        let scope = Scope {
+            clock: &self.clock,
+            limits: &shared.limits,
+            stops: &self.stops,
+            timers: &self.timers,
+            glance: &shared.glance,
+            control: &shared.control,
+            framing: shared.framing,
+            done: shared.done.as_deref(),
+        };
+        let urgent = unsent.take().and_then(|mut u| u.urgent.take());
+        shared.control.started();
+        let exchanged = connection.exchange(http, urgent, &scope).await;
+        shared.control.ended();
+        exchanged
+    }
+
+    fn attempt(
+        &self,
+        request: u64,
+        attempt: u32,
+        scheduled: Nanos,
+        admitted: Option<Nanos>,
+        connection_reused: Option<bool>,
+        answer: Answer,
+    ) -> Attempt {
+        let replica = (request % self.shared.sites.len() as u64) as u32;
+        Attempt { request, attempt, replica, worker: self.id, scheduled, admitted, connection_reused, answer }
+    }
+
+    /// Hands an attempt to the decoder; waits where too much is kept already.
+    async fn emit(&self, attempt: Attempt) {
+        let kib = attempt.answer.frames.weight().div_ceil(1024).min(KEPT_KIB);
+        let memory = self.shared.memory.clone().acquire_many_owned(kib as u32).await.ok();
+        // The decoder outlives the load threads; were it gone, the load would end with an error.
+        let _ = self.out.send(Kept { attempt, _memory: memory });
+    }
+}
+
+/// A request that is due and not sent: counted, and ahead of reads while it is urgent.
+struct Unsent {
+    worker: Rc<Worker>,
+    urgent: Option<Urgent>,
+}
+
+impl Drop for Unsent {
+    fn drop(&mut self) {
+        self.worker.unsent.set(self.worker.unsent.get() - 1);
+        self.worker.look_for_last_send();
+    }
+}
