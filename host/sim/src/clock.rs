@@ -39,7 +39,9 @@ impl Timer {
     /// Must be made inside a runtime.
     pub(crate) fn new() -> io::Result<Timer> {
         let fd = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
-        Ok(Timer { fd: AsyncFd::new(fd)? })
+        // SAFETY: an `OwnedFd` gives the same open descriptor until it is dropped, and nothing takes it out.
+        let fd = unsafe { AsyncFd::register(fd) }?;
+        Ok(Timer { fd })
     }
 
     /// Waits for a point of time; at once where it has passed.

@@ -2,7 +2,7 @@
 
 use crate::clock::{Timer, monotonic};
 use crate::config::SimConfig;
-use crate::engine::{Engine, SeqId};
+use crate::engine::{Engine, Release, SeqId};
 use bench_core::clock::Nanos;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -104,20 +104,7 @@ impl Sim {
         let mut released = Vec::new();
         loop {
             self.engine.borrow_mut().advance(monotonic(), &mut released);
-            let streams = self.streams.borrow();
-            for release in released.drain(..) {
-                let Some(stream) = streams.get(&release.id) else { continue };
-                if release.first {
-                    self.prompt_tokens.set(self.prompt_tokens.get() + u64::from(stream.prompt_tokens));
-                }
-                self.generated_tokens.set(self.generated_tokens.get() + u64::from(release.tokens));
-                let progress = &stream.progress;
-                progress.released.set(progress.released.get() + release.tokens);
-                if let Some(waker) = progress.waker.borrow().as_ref() {
-                    waker.wake_by_ref();
-                }
-            }
-            drop(streams);
+            self.hand_out(&mut released);
             let due = self.engine.borrow_mut().next_due();
             match due {
                 Some(due) => {
@@ -128,6 +115,23 @@ impl Sim {
                     }
                 }
                 None => self.changed.notified().await,
+            }
+        }
+    }
+
+    /// Lets the streams have what was released.
+    fn hand_out(&self, released: &mut Vec<Release>) {
+        let streams = self.streams.borrow();
+        for release in released.drain(..) {
+            let Some(stream) = streams.get(&release.id) else { continue };
+            if release.first {
+                self.prompt_tokens.set(self.prompt_tokens.get() + u64::from(stream.prompt_tokens));
+            }
+            self.generated_tokens.set(self.generated_tokens.get() + u64::from(release.tokens));
+            let progress = &stream.progress;
+            progress.released.set(progress.released.get() + release.tokens);
+            if let Some(waker) = progress.waker.borrow().as_ref() {
+                waker.wake_by_ref();
             }
         }
     }
