@@ -1,0 +1,10 @@
+//! A file as a row of records, split while it is read.
+
+mod json_array;
+mod lines;
+mod split;
+mod window;
+
+pub(crate) use split::RecordFormat;
+#[expect(unreachable_pub, reason = "generated bindings name it in a `pub use`")]
+pub use split::Records;
