@@ -13,8 +13,10 @@ impl Plan {
     /// file name. Whether a value was asked for or is a default makes no difference either, and adapters
     /// count by id and version.
     pub fn hash(&self) -> String {
-        let json = serde_json::to_value(self.without_machine()).map(sorted).unwrap_or_default();
-        let digest = Sha256::digest(json.to_string().as_bytes());
+        // By way of the text, so that a number counts as it is written in the plan's JSON.
+        let text = serde_json::to_string(&self.without_machine()).unwrap_or_default();
+        let json = serde_json::from_str(&text).map(sorted).unwrap_or_default();
+        let digest = Sha256::digest(Value::to_string(&json).as_bytes());
         digest.iter().map(|b| format!("{b:02x}")).collect()
     }
 

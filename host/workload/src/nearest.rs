@@ -4,7 +4,7 @@
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |s: &str| s.to_lowercase().replace('_', "-");
     let word = plain(word);
-    let limit = (word.chars().count() / 3).clamp(1, 4);
+    let limit = ((word.chars().count() + 1) / 3).min(4);
     known
         .into_iter()
         .map(|k| (distance(&word, &plain(k)), k))
@@ -14,7 +14,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// "did you mean `x`?", and else the list of what there is.
-pub(crate) fn suggestion<'a>(word: &str, what: &str, known: &[&'a str]) -> String {
+pub(crate) fn suggestion(word: &str, what: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(k) => format!("did you mean `{k}`?"),
         None if known.is_empty() => format!("there are no {what} here"),

@@ -3,7 +3,7 @@
 use crate::keys::Kind;
 use crate::nearest::suggestion;
 use crate::plan::PlanPath;
-use crate::reader::{as_f64, wrong_type};
+use crate::reader::{as_f64, show_integer, wrong_type};
 use crate::units::{duration, size};
 use crate::value::{At, Context, Draft, Node, Table, Value};
 use bench_core::adapter::{Setting, SettingKind, SettingValue, Settings};
@@ -62,7 +62,7 @@ pub(crate) fn resolve(cx: &mut Context<'_>, adapter: &Adapter<'_>, given: Option
             options.settings.insert(setting.key.clone(), default.clone());
         } else if setting.required {
             let draft = Draft::error(format!("adapter `{}` needs the option `{}`", adapter.name, setting.key));
-            let summary = setting.doc.lines().next().unwrap_or_default();
+            let summary = setting.doc.lines().next().unwrap_or_default().trim_end_matches('.');
             let help = format!("set `{}.{}`: {summary}", general(&adapter.path), setting.key);
             cx.push(draft.at(adapter.at, "this adapter").help(help));
         }
@@ -113,12 +113,14 @@ fn read(cx: &mut Context<'_>, setting: &Setting, node: &Node) -> Result<Taken, D
         (SettingKind::Integer { min, max }, Value::Integer(i)) => {
             let range = i128::from(min.unwrap_or(i64::MIN))..=i128::from(max.unwrap_or(i64::MAX));
             let n = i64::try_from(*i).ok().filter(|_| range.contains(i));
-            SettingValue::Integer(n.ok_or_else(|| out_of_range(i, "whole number", min.as_ref(), max.as_ref()))?)
+            SettingValue::Integer(
+                n.ok_or_else(|| out_of_range(key, &show_integer(*i), "whole number", min.as_ref(), max.as_ref()))?,
+            )
         }
         (SettingKind::Number { min, max }, v @ (Value::Integer(_) | Value::Float(_))) => {
             let x = as_f64(v);
             if !x.is_finite() || min.is_some_and(|m| x < m) || max.is_some_and(|m| x > m) {
-                return Err(out_of_range(x, "number", min.as_ref(), max.as_ref()));
+                return Err(out_of_range(key, &format!("`{x}`"), "number", min.as_ref(), max.as_ref()));
             }
             SettingValue::Number(x)
         }
@@ -156,27 +158,22 @@ fn milliseconds(text: &str) -> Result<i64, Draft> {
     Ok(i64::try_from(time.0 / 1_000_000).unwrap_or(i64::MAX))
 }
 
-fn out_of_range<T: std::fmt::Display, L: std::fmt::Display>(
-    x: T,
-    what: &str,
-    min: Option<&L>,
-    max: Option<&L>,
-) -> Draft {
+fn out_of_range<L: std::fmt::Display>(key: &str, value: &str, what: &str, min: Option<&L>, max: Option<&L>) -> Draft {
     let help = match (min, max) {
         (Some(min), Some(max)) => format!("write a {what} from {min} to {max}"),
         (Some(min), None) => format!("write a {what} from {min}"),
         (None, Some(max)) => format!("write a {what} up to {max}"),
         (None, None) => format!("write a finite {what}"),
     };
-    Draft::error(format!("`{x}` is out of range")).help(help)
+    Draft::error(format!("`{key}` can't be {value}")).help(help)
 }
 
 fn text_list(cx: &mut Context<'_>, key: &str, items: &[Node]) -> Vec<String> {
     let mut texts = Vec::new();
-    for item in items {
+    for (i, item) in items.iter().enumerate() {
         match &item.value {
             Value::Text(t) => texts.push(t.clone()),
-            other => cx.push(wrong_type(key, &Kind::Text, other).at(&item.at, "in this list")),
+            other => cx.push(wrong_type(&format!("{key}[{i}]"), &Kind::Text, other).at(&item.at, "in this list")),
         }
     }
     texts

@@ -80,7 +80,7 @@ impl<'n> Section<'n> {
             (path, Kind::Table(t) | Kind::Tables(t)) => format!("`{}` is missing in `{path}`", header(t)),
             (path, _) => format!("`{name}` is missing in `{path}`"),
         };
-        cx.push(Draft::error(message).at(&self.at, "of this").help(example(self.def.path, name, key)));
+        cx.push(Draft::error(message).at(&self.at, "this table").help(example(self.def.path, name, key)));
     }
 
     /// The dotted name of a key.
@@ -168,22 +168,25 @@ fn header(table: &TableDef) -> String {
 
 /// How a missing key is written.
 fn example(table: &str, name: &str, key: &Key) -> String {
-    let line = match (table, name) {
+    let lines = match (table, name) {
         ("", "name") => "name = \"qwen3-32b-sharegpt\"",
-        ("", "engine") => "[engine] with adapter = \"vllm\" and model = \"Qwen/Qwen3-32B\"",
-        ("", "scenario") | ("scenario", "load" | "dataset" | "name") => {
-            "[[scenario]]\nname = \"chat\"\n[scenario.dataset]\nadapter = \"random\"\n[scenario.load]\nkind = \
-             \"closed\"\nconcurrency = 4\nrequests = 100"
+        ("", "engine") => "[engine]\nadapter = \"vllm\"\nmodel = \"Qwen/Qwen3-32B\"",
+        ("", "scenario") => {
+            "[[scenario]]\nname = \"chat\"\n[scenario.dataset]\nadapter = \"jsonl\"\noptions = { path = \"prompts.jsonl\" \
+             }\n[scenario.load]\nkind = \"closed\"\nconcurrency = 4\nrequests = 100"
         }
         ("engine", "adapter") => "adapter = \"vllm\"",
         ("engine", "model") => "model = \"Qwen/Qwen3-32B\"",
         ("engine.attach", "urls") => "urls = [\"http://127.0.0.1:8000\"]",
         ("tokenizer", "path") => "path = \"tokenizer.json\"",
+        ("scenario", "name") => "name = \"chat\"",
+        ("scenario", "dataset") => "[scenario.dataset]\nadapter = \"jsonl\"\noptions = { path = \"prompts.jsonl\" }",
+        ("scenario", "load") => "[scenario.load]\nkind = \"closed\"\nconcurrency = 4\nrequests = 100",
         ("scenario.dataset", "adapter") => "adapter = \"sharegpt\"",
         ("scenario.load", "kind") => "kind = \"closed\"",
         _ => key.doc,
     };
-    format!("write for example: {line}")
+    format!("write for example:\n{lines}")
 }
 
 fn unknown_key(cx: &mut Context<'_>, def: &TableDef, name: &str, at: &At) {
@@ -194,19 +197,23 @@ fn unknown_key(cx: &mut Context<'_>, def: &TableDef, name: &str, at: &At) {
         return;
     }
     let known: Vec<&str> = def.keys.iter().map(|k| k.name).collect();
-    let elsewhere = || {
-        let tables: Vec<String> = crate::keys::TABLES
-            .iter()
-            .filter(|t| t.path != def.path && t.keys.iter().any(|k| k.name == name))
-            .map(|t| if t.path.is_empty() { "the first lines".to_owned() } else { format!("`{}`", header(t)) })
-            .collect();
-        if tables.is_empty() { None } else { Some(format!("`{name}` is a key of {}", tables.join(" and "))) }
-    };
-    let help = match nearest(name, known.iter().copied()) {
-        Some(k) => format!("did you mean `{k}`?"),
-        None => elsewhere().unwrap_or_else(|| format!("keys of {place}: {}", list(&known))),
+    let help = match (nearest(name, known.iter().copied()), elsewhere(def, name)) {
+        (Some(k), _) => format!("did you mean `{k}`?"),
+        (None, Some((k, tables))) => format!("did you mean `{k}` of {tables}?"),
+        (None, None) => format!("keys of {place}: {}", list(&known)),
     };
     cx.push(Draft::error(format!("{place} has no key `{name}`")).at(at, "unknown key").help(help));
+}
+
+/// The nearest key of the other tables, and those that have it.
+fn elsewhere(def: &TableDef, name: &str) -> Option<(&'static str, String)> {
+    let others = || crate::keys::TABLES.iter().filter(|t| t.path != def.path);
+    let key = nearest(name, others().flat_map(|t| t.keys).map(|k| k.name))?;
+    let tables = others().filter(|t| t.keys.iter().any(|k| k.name == key));
+    let tables: Vec<String> = tables
+        .map(|t| if t.path.is_empty() { "the first lines".to_owned() } else { format!("`{}`", header(t)) })
+        .collect();
+    Some((key, tables.join(" or ")))
 }
 
 /// Checks one value against its kind; `None` where it is wrong, which was said.
@@ -215,9 +222,9 @@ fn read_value(cx: &mut Context<'_>, key: &Key, node: &Node) -> Option<Read> {
         match (&key.kind, &node.value) {
             (Kind::Text | Kind::Path, Value::Text(t)) => text(key, t),
             (Kind::Flag, Value::Flag(b)) => Ok(Read::Flag(*b)),
-            (Kind::Integer { min, max }, Value::Integer(i)) => integer(*i, *min, *max),
+            (Kind::Integer { min, max }, Value::Integer(i)) => integer(key.name, *i, *min, *max),
             (Kind::Number { min, or_equal, max }, Value::Integer(_) | Value::Float(_)) => {
-                number(as_f64(&node.value), *min, *or_equal, *max)
+                number(key.name, as_f64(&node.value), *min, *or_equal, *max)
             }
             (Kind::Duration { or_zero }, Value::Text(t)) => match duration(t) {
                 Ok(Nanos(0)) if !or_zero => Err(Draft::error(format!("`{}` can't be zero", key.name))),
@@ -254,13 +261,22 @@ fn text(key: &Key, text: &str) -> Result<Read, Draft> {
     Ok(Read::Text(text.to_owned()))
 }
 
-fn integer(i: i128, min: u64, max: u64) -> Result<Read, Draft> {
+fn integer(name: &str, i: i128, min: u64, max: u64) -> Result<Read, Draft> {
     match u64::try_from(i) {
         Ok(n) if (min..=max).contains(&n) => Ok(Read::Integer(n)),
         _ => {
-            Err(Draft::error(format!("`{i}` is out of range"))
-                .help(format!("write a whole number from {min} to {max}")))
+            let draft = Draft::error(format!("`{name}` can't be {}", show_integer(i)));
+            Err(draft.help(format!("write a whole number from {min} to {max}")))
         }
+    }
+}
+
+/// The number, as far as it was kept.
+pub(crate) fn show_integer(i: i128) -> String {
+    match i {
+        i128::MAX => "as great as this".to_owned(),
+        i128::MIN => "as small as this".to_owned(),
+        _ => format!("`{i}`"),
     }
 }
 
@@ -273,14 +289,13 @@ pub(crate) fn as_f64(value: &Value) -> f64 {
     }
 }
 
-fn number(x: f64, min: f64, or_equal: bool, max: f64) -> Result<Read, Draft> {
+fn number(name: &str, x: f64, min: f64, or_equal: bool, max: f64) -> Result<Read, Draft> {
     let above = if or_equal { x >= min } else { x > min };
     if above && x <= max {
         return Ok(Read::Number(x));
     }
-    let from = if or_equal { format!("from {min}") } else { format!("greater than {min}, at most") };
-    let range = if or_equal { format!("{from} to {max}") } else { format!("{from} {max}") };
-    Err(Draft::error(format!("`{x}` is out of range")).help(format!("write a number {range}")))
+    let range = if or_equal { format!("from {min} to {max}") } else { format!("above {min}, up to {max}") };
+    Err(Draft::error(format!("`{name}` can't be `{x}`")).help(format!("write a number {range}")))
 }
 
 fn choice(words: &[Word], name: &str, text: &str) -> Result<Read, Draft> {
@@ -299,12 +314,13 @@ fn choice(words: &[Word], name: &str, text: &str) -> Result<Read, Draft> {
 fn texts(cx: &mut Context<'_>, key: &Key, items: &[Node]) -> Option<Vec<Given<String>>> {
     let mut all = Vec::new();
     let mut good = true;
-    for item in items {
+    for (i, item) in items.iter().enumerate() {
         if let Value::Text(t) = &item.value {
             all.push(Given { value: t.clone(), at: item.at.clone() });
         } else {
             good = false;
-            cx.push(wrong_type(key.name, &Kind::Text, &item.value).at(&item.at, "in this list"));
+            let name = format!("{}[{i}]", key.name);
+            cx.push(wrong_type(&name, &Kind::Text, &item.value).at(&item.at, "in this list"));
         }
     }
     good.then_some(all)
@@ -331,5 +347,5 @@ pub(crate) fn wrong_type(name: &str, kind: &Kind, value: &Value) -> Draft {
     let plain =
         matches!(value, Value::Text(_)) && matches!(kind, Kind::Integer { .. } | Kind::Number { .. } | Kind::Flag);
     let help = if plain { Some("leave the quotes out") } else { help };
-    Draft::error(format!("`{name}` is {expected}, not {}", value.type_name())).maybe_help(help.map(str::to_owned))
+    Draft::error(format!("`{name}` takes {expected}, not {}", value.type_name())).maybe_help(help.map(str::to_owned))
 }

@@ -156,13 +156,17 @@ fn options(settings: &[Setting]) -> Value {
     for setting in settings {
         let parts: Vec<&str> = setting.key.split('.').collect();
         add_option(&mut object, &parts, setting);
+        if parts.len() > 1 {
+            // The quoted key is taken as well.
+            add_option(&mut object, &[setting.key.as_str()], &Setting { required: false, ..setting.clone() });
+        }
     }
     object
 }
 
 fn add_option(object: &mut Value, path: &[&str], setting: &Setting) {
     let Some((first, rest)) = path.split_first() else { return };
-    if setting.required && setting.default.is_none() {
+    if rest.is_empty() && setting.required && setting.default.is_none() && !setting.key.contains('.') {
         add_required(object, first);
     }
     let Some(Value::Object(properties)) = object.get_mut("properties") else { return };

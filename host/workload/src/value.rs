@@ -56,7 +56,7 @@ impl Value {
         match self {
             Value::Text(_) => "a string",
             Value::Integer(_) => "an integer",
-            Value::Float(_) => "a number",
+            Value::Float(_) => "a decimal number",
             Value::Flag(_) => "a boolean",
             Value::Datetime(_) => "a date",
             Value::List(_) => "a list",
@@ -81,6 +81,7 @@ pub(crate) fn parse(text: &str) -> Result<Table, Vec<Diagnostic>> {
             diagnostics.push(diagnostic);
         }
     }
+    diagnostics.sort_by_key(|d| d.labels.first().map(|(span, _)| span.start));
     Err(diagnostics)
 }
 

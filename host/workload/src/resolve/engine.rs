@@ -312,7 +312,7 @@ fn server_root(url: &str) -> Result<String, &'static str> {
     if host.is_empty() {
         return Err("it has no host");
     }
-    if port.is_some_and(|p| p.parse::<u16>().is_ok_and(|p| p > 0) == false) {
+    if port.is_some_and(|p| !p.parse::<u16>().is_ok_and(|p| p > 0)) {
         return Err("its port is no number from 1 to 65535");
     }
     let root = url.trim_end_matches('/');

@@ -42,7 +42,7 @@ pub(crate) fn resolve_all(
     for (i, item) in items.iter().enumerate() {
         let Value::Table(table) = &item.value else {
             let kind = crate::keys::Kind::Options;
-            cx.push(wrong_type("scenario", &kind, &item.value).at(&item.at, "in this list"));
+            cx.push(wrong_type(&format!("scenario[{i}]"), &kind, &item.value).at(&item.at, "in this list"));
             continue;
         };
         let path = match table.get("name").map(|e| &e.node.value) {
