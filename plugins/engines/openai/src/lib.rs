@@ -1,8 +1,8 @@
 //! Engine adapter: any running server that speaks OpenAI's protocol.
 
-use bench_sdk::engine::{Endpoint, Engine, Manifest, Server, VersionProbe};
+use bench_sdk::engine::{Endpoint, Engine, LaunchRequest, Manifest, Server, VersionProbe};
 use bench_sdk::openai::Dialect;
-use bench_sdk::{Error, Setting, Settings};
+use bench_sdk::{Diagnostic, Error, Setting, Settings};
 
 /// Any server that speaks OpenAI's protocol.
 #[derive(Debug)]
@@ -26,6 +26,10 @@ impl Engine for OpenAi {
         }
     }
 
+    fn check(_: &LaunchRequest, settings: &Settings) -> Vec<Diagnostic> {
+        Vec::from_iter(key_in_headers(settings))
+    }
+
     fn server(settings: &Settings) -> Result<Server, Error> {
         let models = Self::DIALECT.models(settings, Some("/max_model_len"));
         Ok(Server {
@@ -37,12 +41,24 @@ impl Engine for OpenAi {
     }
 
     fn endpoints(settings: &Settings) -> Result<Vec<Endpoint>, Error> {
+        if let Some(diagnostic) = key_in_headers(settings) {
+            return Err(diagnostic.into());
+        }
         let mut endpoints = Self::DIALECT.endpoints(settings);
         for endpoint in &mut endpoints {
             endpoint.headers.extend(settings.text_map("headers").iter().cloned());
         }
         Ok(endpoints)
     }
+}
+
+/// Headers are shown and recorded with the plan, so that a key among them is no secret any more.
+fn key_in_headers(settings: &Settings) -> Option<Diagnostic> {
+    let secret = ["authorization", "api-key", "x-api-key"];
+    let headers = settings.text_map("headers");
+    let (name, _) = headers.iter().find(|(name, _)| secret.iter().any(|s| name.eq_ignore_ascii_case(s)))?;
+    let help = "leave it out; the key comes from the environment and is never written down";
+    Some(Diagnostic::error(format!("the header `{name}` would put a key into the plan")).key("headers").help(help))
 }
 
 fn settings() -> Vec<Setting> {

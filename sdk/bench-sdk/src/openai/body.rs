@@ -1,7 +1,5 @@
 //! Writing JSON objects field by field, in the order asked for.
 
-use serde_json::Value;
-
 /// A JSON object that is being written. Fields of the request's `extra` take the place of ours.
 pub(super) struct Body<'a> {
     text: String,
@@ -53,7 +51,68 @@ impl<'a> Body<'a> {
     }
 }
 
-/// A JSON string.
+/// A JSON string (RFC 8259, section 7).
 pub(super) fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
+    let mut json = String::with_capacity(text.len() + text.len() / 16 + 2);
+    json.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c < ' ' || c == '"' || c == '\\') {
+        let (plain, special) = rest.split_at(at);
+        json.push_str(plain);
+        // All that is looked for is one byte long.
+        match special.as_bytes()[0] {
+            b'"' => json.push_str("\\\""),
+            b'\\' => json.push_str("\\\\"),
+            b'\n' => json.push_str("\\n"),
+            b'\r' => json.push_str("\\r"),
+            b'\t' => json.push_str("\\t"),
+            control => {
+                let digit = |n: u8| char::from(b"0123456789abcdef"[usize::from(n)]);
+                json.push_str("\\u00");
+                json.push(digit(control >> 4));
+                json.push(digit(control & 15));
+            }
+        }
+        rest = &special[1..];
+    }
+    json.push_str(rest);
+    json.push('"');
+    json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_read_back() {
+        let controls: String = (0..0x30u8).map(char::from).collect();
+        for text in ["", "plain", "Grüße 你好 😀", "\"quoted\" back\\slash", &controls, "end\n", "\u{7f}\u{2028}"]
+        {
+            let back: String = serde_json::from_str(&quoted(text)).unwrap();
+            assert_eq!(back, text);
+        }
+        assert_eq!(quoted("a\t\u{1}\"\n"), r#""a\t\u0001\"\n""#);
+    }
+
+    #[test]
+    fn extra_fields_take_the_place_of_ours() {
+        let extra = [("b".to_owned(), "[1]".to_owned())];
+        let mut body = Body::new(&extra);
+        body.text("a", "x");
+        body.number("b", 7);
+        body.float("t", 0.7);
+        assert_eq!(String::from_utf8(body.finish()).unwrap(), r#"{"a":"x","t":0.7,"b":[1]}"#);
+        assert_eq!(Body::new(&[]).finish(), b"{}");
+    }
+
+    #[test]
+    fn floats_are_json() {
+        for value in [0.0, 0.7, 1.0, 1e-10, f32::MAX] {
+            let mut body = Body::new(&[]);
+            body.float("t", value);
+            let json: serde_json::Value = serde_json::from_slice(&body.finish()).unwrap();
+            assert_eq!(json["t"].as_f64().map(|t| t as f32), Some(value));
+        }
+    }
 }

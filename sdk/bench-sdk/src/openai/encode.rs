@@ -149,7 +149,7 @@ fn check_json(request: &Request) -> Result<(), Error> {
     let tools = request.tools.iter().map(|json| ("tools".to_owned(), json));
     let schema = request.json_schema.iter().map(|json| ("JSON Schema".to_owned(), json));
     for (what, json) in extra.chain(tools).chain(schema) {
-        if let Err(error) = serde_json::from_str::<serde_json::Value>(json) {
+        if let Err(error) = serde_json::from_str::<&serde_json::value::RawValue>(json) {
             return Err(Error::malformed(format!("{what} of request {}", request.id), None, error.to_string()));
         }
     }
