@@ -115,6 +115,26 @@ fn warm_up_by_default() {
     assert_eq!(plan_at(&attached, "/base", &[]).scenarios[0].warmup_requests, 0);
 }
 
+/// Each line of the file with every key is in the plan: without it the plan is another, or none.
+#[test]
+fn no_key_is_read_in_vain() {
+    let all = include_str!("../../../tests/ui/valid/every-key-launch.toml");
+    let without_asked = |text: &str| {
+        let (mut plan, _) = read("x", text, Path::new("/base"), &[], &TestCatalog).ok()?;
+        plan.asked.clear();
+        Some(plan)
+    };
+    let whole = without_asked(all).unwrap();
+    // Two say what holds by default; the scenario has a seed of its own.
+    let is_default = ["runtime = \"process\"", "stream = true", "samples = 18446744073709551615"];
+    let lines: Vec<&str> = all.lines().collect();
+    let keys = lines.iter().enumerate().filter(|(_, l)| l.contains(" = ") && !is_default.contains(l));
+    for (i, line) in keys {
+        let rest: Vec<&str> = lines.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, l)| *l).collect();
+        assert_ne!(without_asked(&rest.join("\n")), Some(whole.clone()), "{line}");
+    }
+}
+
 /// Whatever the text, reading it ends with a plan or with diagnostics inside the text.
 #[test]
 fn no_text_is_too_odd() {

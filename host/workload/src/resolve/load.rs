@@ -147,3 +147,22 @@ fn too_many_slots(cx: &mut Context<'_>, slots: &Given<u32>, requests: Option<&Gi
         cx.push(draft.help("raise `requests`: many times the concurrency gives a steady state"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::KINDS;
+    use crate::keys::{Kind, LOAD};
+
+    #[test]
+    fn every_kind_and_every_key_has_its_row() {
+        let words = LOAD.keys.iter().find_map(|k| if let Kind::Choice(w) = k.kind { Some(w) } else { None }).unwrap();
+        let words: Vec<&str> = words.iter().filter(|w| w.later.is_none()).map(|w| w.word).collect();
+        assert_eq!(words, KINDS.iter().map(|k| k.kind).collect::<Vec<_>>());
+        for key in LOAD.keys.iter().filter(|k| !["kind", "requests"].contains(&k.name)) {
+            assert!(KINDS.iter().any(|k| k.needs.contains(&key.name) || k.takes.contains(&key.name)), "{}", key.name);
+        }
+        for name in KINDS.iter().flat_map(|k| k.needs.iter().chain(k.takes)) {
+            assert!(LOAD.keys.iter().any(|k| k.name == *name), "{name}");
+        }
+    }
+}
