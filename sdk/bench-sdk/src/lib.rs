@@ -5,7 +5,7 @@ extern crate self as bench_sdk;
 
 #[doc(hidden)]
 #[rustfmt::skip]
-#[allow(missing_docs, unreachable_pub, clippy::all, reason = "generated")]
+#[allow(missing_docs, unreachable_pub, clippy::all, clippy::unwrap_used, reason = "generated")]
 pub mod bindings;
 
 pub mod command;

@@ -72,11 +72,11 @@ fn take(plan: &DecodePlan, take: Take, value: &Value, taken: &mut Taken) {
 fn frames(capture: &str) -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/captures").join(capture);
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let text = String::from_utf8(bytes).unwrap();
+    let text = String::from_utf8(bytes).expect("servers send UTF-8");
     text.lines()
         .filter_map(|line| {
             let json = line.strip_prefix("data: ").unwrap_or(line);
-            json.starts_with('{').then(|| serde_json::from_str(json).unwrap())
+            json.starts_with('{').then(|| serde_json::from_str(json).expect("a frame is JSON"))
         })
         .collect()
 }

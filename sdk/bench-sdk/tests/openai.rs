@@ -17,7 +17,7 @@ const FULL: Dialect = Dialect {
 fn body(dialect: &Dialect, settings: &Settings, request: Request) -> Result<String, Error> {
     let encoded = dialect.encode("m", settings, &[request])?;
     let [Encoded { endpoint: 0, body }] = encoded.as_slice() else { panic!("one request, one body: {encoded:?}") };
-    let text = String::from_utf8(body.clone()).unwrap();
+    let text = String::from_utf8(body.clone()).expect("a body is text");
     serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     Ok(text)
 }

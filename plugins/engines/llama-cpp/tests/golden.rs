@@ -13,7 +13,7 @@ fn golden(name: &str, value: &serde_json::Value) {
 }
 
 fn plan(launch: &LaunchRequest, values: &[(&str, Value)]) -> serde_json::Value {
-    plan_json(&LlamaCpp::launch(launch, &settings::<LlamaCpp>(values)).unwrap())
+    plan_json(&LlamaCpp::launch(launch, &settings::<LlamaCpp>(values)).expect("the settings make a plan"))
 }
 
 #[test]

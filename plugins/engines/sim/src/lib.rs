@@ -13,8 +13,14 @@ use bench_sdk::{Diagnostic, Error, Settings};
 pub struct Sim;
 
 impl Engine for Sim {
-    const DIALECT: Dialect =
-        Dialect { token_prompts: true, ignore_eos: true, continuous_usage: true, images: false, ..Dialect::OPENAI };
+    const DIALECT: Dialect = Dialect {
+        token_prompts: true,
+        ignore_eos: true,
+        min_tokens: true,
+        continuous_usage: true,
+        images: false,
+        ..Dialect::OPENAI
+    };
 
     fn describe() -> Manifest {
         Manifest {

@@ -6,8 +6,11 @@ use bench_sdk::engine::Engine;
 use bench_sdk::testing::{command_line, launch_request, settings};
 use std::path::Path;
 
-/// The settings that make a study's command: model, devices of the replica, settings.
-fn asked(command: &str) -> Option<(&'static str, u32, Vec<(&'static str, Value)>)> {
+/// Model, devices of the replica, settings.
+type Asked = (&'static str, u32, Vec<(&'static str, Value)>);
+
+/// The settings that make a study's command.
+fn asked(command: &str) -> Option<Asked> {
     let study = match command {
         "trtllm-serve Qwen/Qwen3-32B" => ("Qwen/Qwen3-32B", 1, vec![]),
         "trtllm-serve Qwen/Qwen3-32B-FP8" => ("Qwen/Qwen3-32B-FP8", 1, vec![]),

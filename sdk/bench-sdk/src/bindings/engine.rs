@@ -829,6 +829,8 @@ pub mod bench {
                 RequestsPreempted,
                 /// 0 to 1.
                 KvCacheUsed,
+                /// Since the engine's start; those that were cached are among `prompt-tokens` with some engines
+                /// (vLLM, SGLang) and not with others (llama.cpp).
                 PromptTokensCached,
                 PromptTokens,
                 GeneratedTokens,
