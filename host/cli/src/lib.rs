@@ -7,11 +7,15 @@ mod bundled;
 mod catalog;
 mod command;
 mod diagnostics;
+mod engine_plan;
 mod exit;
+mod outcome;
 mod progress;
+mod samples;
 mod session;
 mod signals;
 mod terminal;
+mod workload;
 
 pub use app::main_with;
 pub use exit::Exit;
