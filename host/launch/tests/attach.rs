@@ -1,5 +1,4 @@
 //! Attaching: only the model list is fetched.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use bench_core::launch::{ModelList, ServerInfo, VersionProbe};
 use bench_launch::{HttpGet, LaunchError, attach};

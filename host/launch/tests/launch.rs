@@ -1,5 +1,4 @@
 //! Launches real processes and sees that nothing of them is left.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 
 mod common;
 
@@ -165,8 +164,8 @@ fn dropping_a_replica_leaves_nothing() {
 #[test]
 fn an_engine_that_dies_under_load_is_noticed() {
     let bench = Bench::new();
-    let plan = bench.plan(shell("echo up; read line < fifo; echo dying; kill -SEGV $$"));
     assert!(std::process::Command::new("mkfifo").arg(bench.folder.path().join("fifo")).status().unwrap().success());
+    let plan = bench.plan(shell("echo up; read line < fifo; echo dying; kill -SEGV $$"));
     let mut replica = bench.launch(&plan).unwrap();
     assert_eq!(replica.poll(), None);
     std::fs::write(bench.folder.path().join("fifo"), "go\n").unwrap();

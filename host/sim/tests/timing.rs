@@ -11,7 +11,6 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-
 const MS: Duration = Duration::from_millis(1);
 
 /// Times of the events with content, since the request was sent.
