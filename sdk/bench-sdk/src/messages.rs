@@ -68,7 +68,7 @@ impl From<MalformedInput> for Error {
     }
 }
 
-/// The [`Info`] of the crate that calls it: version, summary and licence come from its `Cargo.toml`.
+/// The [`Info`](crate::Info) of the crate that calls it: version, summary and licence come from its `Cargo.toml`.
 ///
 /// ```
 /// let info = bench_sdk::info!("vllm", "vLLM");

@@ -87,3 +87,13 @@ fn attaching_sends_no_inference_request() {
     assert!(server.metrics.is_empty(), "it offers none unasked");
     assert_eq!(Sglang::server(&settings::<Sglang>(&[("enable-metrics", true.into())])).unwrap().metrics.len(), 1);
 }
+
+#[test]
+fn the_engine_knows_every_option() {
+    let known: Vec<&str> = include_str!("data/options.txt").lines().collect();
+    let settings = Sglang::describe().settings;
+    let options: Vec<String> = settings.into_iter().filter_map(|setting| setting.engine_option).collect();
+    assert!(options.len() > 40, "{options:?}");
+    let unknown: Vec<&String> = options.iter().filter(|option| !known.contains(&option.as_str())).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}

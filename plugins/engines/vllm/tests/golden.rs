@@ -106,3 +106,13 @@ fn metrics_go_with_the_statistics() {
     assert_eq!(Vllm::server(&settings::<Vllm>(&[])).unwrap().metrics.len(), 1);
     assert!(Vllm::server(&settings::<Vllm>(&[("disable-log-stats", true.into())])).unwrap().metrics.is_empty());
 }
+
+#[test]
+fn the_engine_knows_every_option() {
+    let known: Vec<&str> = include_str!("data/options.txt").lines().collect();
+    let settings = Vllm::describe().settings;
+    let options: Vec<String> = settings.into_iter().filter_map(|setting| setting.engine_option).collect();
+    assert!(options.len() > 40, "{options:?}");
+    let unknown: Vec<&String> = options.iter().filter(|option| !known.contains(&option.as_str())).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
