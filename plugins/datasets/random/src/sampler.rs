@@ -109,9 +109,9 @@ impl<H: Host> Sampler<H> {
         self.inputs.len() as u64
     }
 
-    /// The next samples, at most `max`.
+    /// The next samples, at most `max` and at most a batch, so that an answer stays small; none at the end.
     pub(crate) fn next(&mut self, max: usize) -> Result<Vec<Sample>, Error> {
-        while self.ready.len() < max && self.made < self.inputs.len() {
+        if self.ready.is_empty() && self.made < self.inputs.len() {
             self.make()?;
         }
         let samples = self.ready.drain(..max.min(self.ready.len()));

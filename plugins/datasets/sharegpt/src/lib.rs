@@ -150,6 +150,10 @@ struct Granted {
 }
 
 impl Host for Granted {
+    fn name(&self) -> String {
+        self.source.name()
+    }
+
     fn read(&self, offset: u64, length: u32) -> Result<Vec<u8>, Error> {
         self.source.read(offset, length).map_err(Error::Malformed)
     }

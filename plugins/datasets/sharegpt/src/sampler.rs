@@ -14,6 +14,8 @@ const BATCH_RECORDS: u64 = 256;
 
 /// What the sampler asks of the host.
 pub(crate) trait Host {
+    /// Name of the source, for messages.
+    fn name(&self) -> String;
     /// Bytes of the source.
     fn read(&self, offset: u64, length: u32) -> Result<Vec<u8>, Error>;
     /// Tokens of each text, with the special tokens that the tokenizer adds by itself.
@@ -92,9 +94,9 @@ impl<H: Host> Sampler<H> {
         Sampler { host, options, places, visited: 0, kept: Vec::new(), repeats: None, ready: VecDeque::new(), notes }
     }
 
-    /// The next samples, at most `max`.
+    /// The next samples, at most `max` and at most a batch, so that an answer stays small; none at the end.
     pub(crate) fn next(&mut self, max: usize) -> Result<Vec<Sample>, Error> {
-        while self.ready.len() < max && self.more()? {}
+        while self.ready.is_empty() && self.more()? {}
         Ok(self.ready.drain(..max.min(self.ready.len())).collect())
     }
 
@@ -195,7 +197,7 @@ impl<H: Host> Sampler<H> {
         let kept = self.kept.len() as u32;
         if kept == 0 {
             let message = "no record of it gives a sample by the sampler's rules; the notes say why".to_owned();
-            return Err(Error::Malformed(MalformedInput { what: "path".to_owned(), offset: None, message }));
+            return Err(Error::Malformed(MalformedInput { what: self.host.name(), offset: None, message }));
         }
         let repeats = self.repeats.get_or_insert_with(|| {
             let count = u32::try_from(missing).unwrap_or(u32::MAX);

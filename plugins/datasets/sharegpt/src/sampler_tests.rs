@@ -4,6 +4,9 @@ use super::*;
 struct Memory(Vec<u8>);
 
 impl Host for Memory {
+    fn name(&self) -> String {
+        "memory".to_owned()
+    }
     fn read(&self, offset: u64, length: u32) -> Result<Vec<u8>, Error> {
         Ok(self.0[offset as usize..][..length as usize].to_vec())
     }
