@@ -71,7 +71,7 @@ impl Launcher<'_> {
         let clock = MonotonicClock::start();
         let mut processes = Vec::new();
         if let Err(error) = self.start_all(&settled, &mut processes, observe) {
-            stop_all(&mut processes);
+            stop_all(&mut processes, &AtomicBool::new(false));
             return Err(error);
         }
         let startup = clock.now();
@@ -80,7 +80,7 @@ impl Launcher<'_> {
         match self.identify(&url, version) {
             Ok(identity) => Ok(Replica { processes, serving, url, identity, startup }),
             Err(error) => {
-                stop_all(&mut processes);
+                stop_all(&mut processes, &AtomicBool::new(false));
                 Err(error)
             }
         }
@@ -308,14 +308,19 @@ impl Replica {
     /// Stops every process, the last one first: signal to its group, its grace, SIGKILL; waits until no process is
     /// left and the port is free.
     pub fn stop(mut self) -> StopReport {
-        stop_all(&mut self.processes)
+        stop_all(&mut self.processes, &AtomicBool::new(false))
+    }
+
+    /// As [`Replica::stop`], but from the moment that `cut` is set nothing is given any more grace.
+    pub fn stop_until(mut self, cut: &AtomicBool) -> StopReport {
+        stop_all(&mut self.processes, cut)
     }
 }
 
-fn stop_all(processes: &mut Vec<Process>) -> StopReport {
+fn stop_all(processes: &mut Vec<Process>, cut: &AtomicBool) -> StopReport {
     let mut report = StopReport::default();
     while let Some(mut process) = processes.pop() {
-        report.processes.push(stop::stop(&mut process));
+        report.processes.push(stop::stop(&mut process, cut));
     }
     report
 }

@@ -8,6 +8,7 @@ use bench_core::launch::StopSignal;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Between two looks.
@@ -60,8 +61,8 @@ impl StopReport {
     }
 }
 
-/// Climbs down the ladder of one process.
-pub(crate) fn stop(process: &mut Process) -> ProcessEnd {
+/// Climbs down the ladder of one process; `cut` ends its grace at once.
+pub(crate) fn stop(process: &mut Process, cut: &AtomicBool) -> ProcessEnd {
     let clock = MonotonicClock::start();
     let mut family = process.family();
     let mut by = EndedBy::Itself;
@@ -71,7 +72,7 @@ pub(crate) fn stop(process: &mut Process) -> ProcessEnd {
         if process.stop.signal != StopSignal::Kill {
             let signal = if process.stop.signal == StopSignal::Interrupt { Signal::INT } else { Signal::TERM };
             process.signal(&family, signal);
-            wait_gone(process, &family, &clock, grace);
+            wait_gone(process, &family, || clock.now() >= grace || cut.load(Ordering::Relaxed));
         }
         // Some may have been born meanwhile.
         family.extend(process.family());
@@ -83,12 +84,13 @@ pub(crate) fn stop(process: &mut Process) -> ProcessEnd {
         }
     }
     let deadline = clock.now() + BURIAL;
-    wait_gone(process, &family, &clock, deadline);
+    wait_gone(process, &family, || clock.now() >= deadline);
     let took = clock.now();
     family.retain(|member| procfs::runs(*member));
     let mut port_free = true;
     if let Some(addr) = process.addr {
-        while !port::is_free(addr) && clock.now() < deadline {
+        // The family is gone; who can be seen to hold the port now is somebody else and will keep it.
+        while !port::is_free(addr) && !matches!(port::owner(addr), Some(Some(_))) && clock.now() < deadline {
             std::thread::sleep(LOOK);
         }
         port_free = port::is_free(addr);
@@ -104,10 +106,10 @@ pub(crate) fn stop(process: &mut Process) -> ProcessEnd {
     }
 }
 
-/// Waits until the process and its family are gone, at most until `deadline` of `clock`.
-fn wait_gone(process: &mut Process, family: &BTreeSet<ProcessId>, clock: &MonotonicClock, deadline: Nanos) {
+/// Waits until the process and its family are gone, or until patience is `over`.
+fn wait_gone(process: &mut Process, family: &BTreeSet<ProcessId>, over: impl Fn() -> bool) {
     while process.poll().is_none() || family.iter().any(|member| procfs::runs(*member)) {
-        if clock.now() >= deadline {
+        if over() {
             return;
         }
         std::thread::sleep(LOOK);

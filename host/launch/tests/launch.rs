@@ -6,7 +6,7 @@ use bench_core::clock::Nanos;
 use bench_core::launch::{EnvValue, ReadyCheck, StopSignal, VersionProbe};
 use bench_launch::{EndedBy, ExitInfo, Grant, LaunchError, Progress};
 use common::{Bench, runs, shell, wait_until, web_server};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 #[test]
@@ -126,6 +126,17 @@ fn what_ignores_the_signal_is_killed_with_its_children() {
     assert_eq!(report.processes[0].exit.unwrap().signal, Some(9));
     assert!(report.processes[0].took >= Nanos::from_millis(300), "{report:?}");
     assert_eq!(bench.marked(), 0);
+}
+
+#[test]
+fn a_cut_ends_the_grace() {
+    let bench = Bench::new();
+    let mut process = shell("trap '' TERM; echo up; while :; do sleep 1; done");
+    process.stop.grace_ms = 600_000;
+    let report = bench.launch(&bench.plan(process)).unwrap().stop_until(&AtomicBool::new(true));
+    assert!(report.is_clean(), "{report:?}");
+    assert_eq!(report.processes[0].by, EndedBy::Kill);
+    assert!(report.processes[0].took < Nanos::from_secs(60), "{report:?}");
 }
 
 #[test]

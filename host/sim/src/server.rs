@@ -7,6 +7,7 @@ use crate::state::Sim;
 use crate::wire::{self, Control, Wire};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
@@ -27,12 +28,16 @@ pub struct SimServer {
 }
 
 impl SimServer {
-    /// Takes the address and port of `config`.
+    /// Takes the address and port of `config`. Raises this process's soft limit of open files to the hard one: the
+    /// usual 1024 is too low for a thousand streams.
     ///
     /// # Errors
     /// `InvalidInput` for settings that can't be met, else what the operating system says.
     pub fn bind(config: SimConfig) -> io::Result<SimServer> {
         config.validate().map_err(|e| io::Error::new(io::ErrorKind::InvalidInput, e))?;
+        let files = getrlimit(Resource::Nofile);
+        // Without it fewer streams are served at once; the others wait to be accepted.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
         let listener = StdListener::bind((config.host.as_str(), config.port))?;
         // The standard library's backlog is short for a thousand clients that come at once.
         rustix::net::listen(&listener, 4096)?;

@@ -108,9 +108,6 @@ async fn stream(addr: SocketAddr, tokens: usize) -> std::io::Result<Seen> {
 fn a_thousand_streams_at_once() {
     const STREAMS: usize = 1000;
     const TOKENS: usize = 12;
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    let raised = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
-    rustix::process::setrlimit(rustix::process::Resource::Nofile, raised).unwrap();
     for step in [StepMode::Paced, StepMode::Sync] {
         let config =
             SimConfig { ttft: Nanos::from_millis(800), itl: Nanos::from_millis(150), step, ..SimConfig::default() };
