@@ -58,6 +58,12 @@ pub enum TraceError {
         #[source]
         source: parquet::errors::ParquetError,
     },
+    /// A Parquet file is damaged in a way that its library does not expect.
+    #[error("`{}` is damaged; where it was copied, copy it again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
     /// A journal or a batch of rows can't be written or read.
     #[error("could not {action} `{}`", path.display())]
     Arrow {

@@ -67,3 +67,66 @@ impl<R: Read> Read for Counted<R> {
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::BatchBuilder;
+    use arrow::array::{ArrayRef, BinaryArray, Int64Array};
+    use arrow::datatypes::{DataType, Field};
+    use std::fs;
+    use std::sync::Arc;
+
+    /// Few columns, so that a cut at every byte is quick.
+    fn batch(values: &[i64]) -> RecordBatch {
+        let schema = Schema::new(vec![
+            Field::new("number", DataType::Int64, false),
+            Field::new("bytes", DataType::Binary, true),
+        ]);
+        let bytes: BinaryArray = values.iter().map(|v| (v % 2 == 0).then(|| vec![0xff; *v as usize])).collect();
+        let columns: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(values.to_vec())), Arc::new(bytes)];
+        RecordBatch::try_new(Arc::new(schema), columns).unwrap()
+    }
+
+    #[test]
+    fn a_journal_cut_at_any_byte_gives_its_whole_batches() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("j");
+        let batches = [batch(&[1, 2, 3]), batch(&[4]), batch(&[10, 11, 12, 13])];
+        let mut journal = Journal::create(path.clone(), &batches[0].schema()).unwrap();
+        let mut ends = Vec::new();
+        for batch in &batches {
+            journal.write(batch).unwrap();
+            ends.push(fs::metadata(&path).unwrap().len());
+        }
+        let whole = fs::read(&path).unwrap();
+        for cut in 0..=whole.len() as u64 {
+            fs::write(&path, &whole[..cut as usize]).unwrap();
+            let mut read = Vec::new();
+            let lost = replay(&path, |batch| {
+                read.push(batch.clone());
+                Ok(())
+            })
+            .unwrap();
+            let before = ends.iter().filter(|end| **end <= cut).count();
+            assert_eq!(read, batches[..before], "cut at {cut}");
+            if let Some(end) = ends[..before].last() {
+                assert_eq!(lost, cut - end, "cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_words_of_kinds_are_written_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("j");
+        let mut builder = BatchBuilder::new(false);
+        let mut journal = Journal::create(path.clone(), builder.schema()).unwrap();
+        for _ in 0..3 {
+            journal.write(&builder.finish().unwrap()).unwrap();
+        }
+        let bytes = fs::read(&path).unwrap();
+        let words = b"roletextreasoning";
+        assert_eq!(bytes.windows(words.len()).filter(|w| w == words).count(), 1);
+    }
+}

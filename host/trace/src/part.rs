@@ -11,6 +11,7 @@ use parquet::column::writer::ColumnCloseResult;
 use parquet::file::metadata::{KeyValue, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::writer::SerializedFileWriter;
 use std::fs::{self, File};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -111,7 +112,14 @@ pub(crate) fn merge(parts: &[PathBuf], run: String, unfinished: &Path, place: &P
 
 /// The metadata of a Parquet file.
 pub(crate) fn metadata(file: &File, path: &Path) -> Result<ParquetMetaData, TraceError> {
-    ParquetMetaDataReader::new().parse_and_finish(file).map_err(TraceError::parquet("read", path))
+    let read = || ParquetMetaDataReader::new().parse_and_finish(file);
+    unless_damaged(path, read)?.map_err(TraceError::parquet("read", path))
+}
+
+/// Reads from a file whose bytes may be anything: the Parquet library panics on some of them. What `read` works on
+/// must not be used again after an error.
+pub(crate) fn unless_damaged<T>(path: &Path, read: impl FnOnce() -> T) -> Result<T, TraceError> {
+    catch_unwind(AssertUnwindSafe(read)).map_err(|_| TraceError::Damaged { path: path.to_owned() })
 }
 
 /// A value of a file's own metadata.

@@ -108,7 +108,7 @@ impl<'a> Batches<'a> {
             let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
             builder = builder.with_projection(mask);
         }
-        let reader = builder.with_batch_size(BATCH_ROWS).build().map_err(read)?;
+        let reader = part::unless_damaged(path, || builder.with_batch_size(BATCH_ROWS).build())?.map_err(read)?;
         Ok(OpenFile { path, reader, rows: 0 })
     }
 
@@ -116,18 +116,19 @@ impl<'a> Batches<'a> {
     fn next_with_origin(&mut self) -> Option<Result<(RecordBatch, Origin<'a>), TraceError>> {
         loop {
             if let Some(open) = &mut self.open {
-                match open.reader.next() {
-                    Some(Ok(batch)) => {
-                        let origin = Origin { path: open.path, first_row: open.rows };
+                let path = open.path;
+                let next = part::unless_damaged(path, || open.reader.next());
+                match next.and_then(|next| next.transpose().map_err(TraceError::arrow("read", path))) {
+                    Ok(Some(batch)) => {
+                        let origin = Origin { path, first_row: open.rows };
                         open.rows += batch.num_rows() as u64;
                         return Some(Ok((batch, origin)));
                     }
-                    Some(Err(error)) => {
-                        let path = open.path;
+                    Ok(None) => self.open = None,
+                    Err(error) => {
                         self.stop();
-                        return Some(Err(TraceError::arrow("read", path)(error)));
+                        return Some(Err(error));
                     }
-                    None => self.open = None,
                 }
             }
             let path = self.files.next()?;

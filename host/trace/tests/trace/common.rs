@@ -1,5 +1,5 @@
-//! Records and runs for the tests.
-#![allow(dead_code, reason = "each test uses some of it")]
+//! Records and runs for the tests and the bench.
+#![allow(dead_code, unreachable_pub, reason = "each test or bench uses some of it")]
 
 use bench_core::clock::Nanos;
 use bench_core::decode::EventKind;
