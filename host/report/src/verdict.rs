@@ -1,0 +1,30 @@
+//! Whether figures may be used, and why not.
+
+mod answers;
+mod client;
+mod requests;
+mod status;
+
+pub use status::{Level, Reason, Status, Verdict};
+
+use crate::columns::Columns;
+use crate::facts::{ScenarioFacts, WindowFacts};
+use crate::summary::Figures;
+
+/// What a verdict is made from.
+#[derive(Debug)]
+pub(crate) struct Case<'a> {
+    pub(crate) columns: &'a Columns,
+    pub(crate) figures: &'a Figures,
+    pub(crate) scenario: &'a ScenarioFacts,
+    pub(crate) window: Option<&'a WindowFacts>,
+}
+
+/// Judges one scenario and repeat.
+pub(crate) fn judge(case: &Case<'_>) -> Verdict {
+    let mut reasons = Vec::new();
+    requests::judge(case, &mut reasons);
+    client::judge(case, &mut reasons);
+    answers::judge(case, &mut reasons);
+    Verdict::new(reasons)
+}
