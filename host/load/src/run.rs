@@ -2,6 +2,7 @@
 
 use crate::client::request::Template;
 use crate::client::site::Site;
+use crate::client::stops::Moment;
 use crate::control::Control;
 use crate::decode::plan::PlanDecoder;
 use crate::decode::record::Rows;
@@ -45,7 +46,13 @@ pub fn run(
         Schedule::Open { most_in_flight: Some(most), .. } => Some(Arc::new(Semaphore::new(most as usize))),
         _ => None,
     };
+    let unsent = match &schedule {
+        Schedule::Open { due, .. } => due.len() as u64,
+        Schedule::Closed { .. } => 0,
+    };
     let shared = Arc::new(Shared {
+        last_send: Moment::default(),
+        unsent: AtomicU64::new(unsent),
         clock: *clock,
         schedule,
         duration: spec.duration,
@@ -73,6 +80,7 @@ pub fn run(
         (None, None) => return Err(LoadError::NoDecoder),
     };
 
+    let _stamps = sys::turn_stamps_on();
     let (out, attempts) = mpsc::unbounded_channel();
     let barrier = Barrier::new(threads);
     let (reports, tally, decode_cpu) = thread::scope(|scope| {

@@ -4,7 +4,9 @@ use bench_core::clock::Nanos;
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::time::Duration;
 
 /// The real-time clock, ns since the epoch.
 pub(crate) fn realtime() -> u64 {
@@ -81,4 +83,34 @@ pub(crate) fn raise_file_limit() -> u64 {
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     let now = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
     now.unwrap_or(u64::MAX)
+}
+
+/// Keeps the kernel's receive stamps on while it lives.
+#[derive(Debug)]
+pub(crate) struct StampsOn {
+    _socket: Option<UdpSocket>,
+}
+
+/// Turns the kernel's receive stamps on and waits, 100 ms at most, until they are: the kernel turns them
+/// on some time after the first socket asks, and off with the last, and what arrives meanwhile has none.
+pub(crate) fn turn_stamps_on() -> StampsOn {
+    StampsOn { _socket: stamping_socket().ok() }
+}
+
+fn stamping_socket() -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    stamp_receives(socket.as_fd())?;
+    socket.set_read_timeout(Some(Duration::from_millis(1)))?;
+    socket.connect(socket.local_addr()?)?;
+    for _ in 0..100 {
+        socket.send(b"?")?;
+        let mut byte = [MaybeUninit::uninit()];
+        match receive_stamped(socket.as_fd(), &mut byte) {
+            Ok((_, Some(_))) => break,
+            Ok((_, None)) => std::thread::sleep(Duration::from_millis(1)),
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(socket)
 }

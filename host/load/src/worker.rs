@@ -5,7 +5,7 @@ use crate::client::exchange::{Exchanged, Scope};
 use crate::client::pool::Pool;
 use crate::client::request::Template;
 use crate::client::site::Site;
-use crate::client::stops::{Cut, Stops};
+use crate::client::stops::{Cut, Moment, Stops};
 use crate::client::tap::ReadTally;
 use crate::clockmap::WorkerClock;
 use crate::control::{Control, Told};
@@ -67,6 +67,10 @@ pub(crate) struct Shared {
     /// Slots of an open loop with a cap, first come, first served over all threads.
     pub(crate) slots: Option<Arc<Semaphore>>,
     pub(crate) memory: Arc<Semaphore>,
+    /// The last request is sent: from here the limit on draining counts.
+    pub(crate) last_send: Moment,
+    /// Requests of an open loop that are neither sent nor dropped.
+    pub(crate) unsent: AtomicU64,
     pub(crate) t0: OnceLock<Nanos>,
 }
 
@@ -89,9 +93,6 @@ pub(crate) struct Worker {
     reads: Rc<ReadTally>,
     lateness: RefCell<Spread>,
     out: UnboundedSender<Kept>,
-    /// Requests of an open loop that are due and not sent.
-    unsent: Cell<u64>,
-    dispatched: Cell<bool>,
     t0: Cell<Nanos>,
     panicked: Cell<bool>,
 }
@@ -116,8 +117,6 @@ impl Worker {
             reads,
             lateness: RefCell::new(Spread::new()),
             out,
-            unsent: Cell::new(0),
-            dispatched: Cell::new(false),
             t0: Cell::new(Nanos::ZERO),
             panicked: Cell::new(false),
             clock,
@@ -183,6 +182,7 @@ impl Worker {
                 Told::Cut => self.stops.cut_all(Cut::User),
                 _ => self.stops.close("the load was told to drain before it was sent"),
             }
+            self.shared.last_send.reach();
         }
     }
 
@@ -193,10 +193,11 @@ impl Worker {
             tokio::task::spawn_local(async move {
                 worker.timers.until(worker.t0.get() + duration).await;
                 worker.stops.close("the load's duration was over before it was sent");
+                worker.shared.last_send.reach();
             });
         }
         if let Some(limit) = self.shared.limits.drain_timeout {
-            self.stops.sends_are_over().await;
+            self.shared.last_send.wait().await;
             self.timers.until(self.clock.now() + limit).await;
             self.stops.cut_all(Cut::DrainTimeout);
         }
@@ -211,8 +212,7 @@ impl Worker {
             if self.stops.unless_closed(self.timers.until(scheduled)).await.is_err() {
                 break;
             }
-            self.unsent.set(self.unsent.get() + 1);
-            let unsent = Unsent { worker: self.clone(), urgent: Some(self.timers.urgent()) };
+            let unsent = Unsent { shared: self.shared.clone(), urgent: Some(self.timers.urgent()) };
             let worker = self.clone();
             tasks.spawn_local(async move { worker.open_request(request, scheduled, unsent).await });
             while let Some(ended) = tasks.try_join_next() {
@@ -220,8 +220,6 @@ impl Worker {
             }
         }
         drop(listening);
-        self.dispatched.set(true);
-        self.look_for_last_send();
         while let Some(ended) = tasks.join_next().await {
             self.note_panic(&ended);
         }
@@ -230,12 +228,6 @@ impl Worker {
     fn note_panic(&self, ended: &Result<(), tokio::task::JoinError>) {
         if ended.is_err() {
             self.panicked.set(true);
-        }
-    }
-
-    fn look_for_last_send(&self) {
-        if self.dispatched.get() && self.unsent.get() == 0 {
-            self.stops.no_more_sends();
         }
     }
 
@@ -296,12 +288,13 @@ impl Worker {
             if requests.is_some_and(|n| request >= n) {
                 break;
             }
-            self.unsent.set(self.unsent.get() + 1);
-            let unsent = Unsent { worker: self.clone(), urgent: None };
+            if requests == Some(request + 1) {
+                self.shared.last_send.reach();
+            }
+            let unsent = Unsent { shared: self.shared.clone(), urgent: None };
             let Some(ended) = self.attempts(request, scheduled, scheduled, unsent).await else { break };
             scheduled = ended + think;
         }
-        self.stops.no_more_sends();
     }
 
     /// Sends a request, once more on a fresh connection where a reused one was stale. When the next
@@ -456,13 +449,16 @@ impl Worker {
 
 /// A request that is due and not sent: counted, and ahead of reads while it is urgent.
 struct Unsent {
-    worker: Rc<Worker>,
+    shared: Arc<Shared>,
     urgent: Option<Urgent>,
 }
 
 impl Drop for Unsent {
     fn drop(&mut self) {
-        self.worker.unsent.set(self.worker.unsent.get() - 1);
-        self.worker.look_for_last_send();
+        if matches!(self.shared.schedule, Schedule::Open { .. })
+            && self.shared.unsent.fetch_sub(1, Ordering::Relaxed) == 1
+        {
+            self.shared.last_send.reach();
+        }
     }
 }

@@ -31,7 +31,8 @@ fn golden_offsets_are_bit_equal() {
             process: ArrivalProcess::Vllm011,
         };
         let got = bench_load::arrival::offsets(&spec, case["seed"].as_u64().unwrap(), None);
-        let expected: Vec<f64> = case["send_offset_s"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+        let expected: Vec<f64> =
+            case["send_offset_s"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
         assert_eq!(got.len(), expected.len(), "{args}");
         for (i, (g, e)) in got.iter().zip(&expected).enumerate() {
             assert_eq!(g.to_bits(), e.to_bits(), "{args}: request {i}: {g} is not {e}");

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, Waker};
 use tokio::sync::Notify;
 
@@ -22,8 +23,6 @@ pub(crate) struct Stops {
     cut: Cell<Option<Cut>>,
     wakers: RefCell<Vec<Option<Waker>>>,
     free: RefCell<Vec<usize>>,
-    last_sent: Cell<bool>,
-    last_sent_told: Notify,
 }
 
 impl Stops {
@@ -41,7 +40,6 @@ impl Stops {
             self.closed.set(Some(why));
             self.wake();
         }
-        self.no_more_sends();
     }
 
     /// What is in flight ends.
@@ -50,21 +48,6 @@ impl Stops {
         if self.cut.get().is_none() {
             self.cut.set(Some(why));
             self.wake();
-        }
-    }
-
-    /// The last request was sent: from here the limit on draining counts.
-    pub(crate) fn no_more_sends(&self) {
-        self.last_sent.set(true);
-        self.last_sent_told.notify_waiters();
-    }
-
-    pub(crate) async fn sends_are_over(&self) {
-        let told = self.last_sent_told.notified();
-        let mut told = pin!(told);
-        told.as_mut().enable();
-        if !self.last_sent.get() {
-            told.await;
         }
     }
 
@@ -122,5 +105,27 @@ impl Drop for Listening {
     fn drop(&mut self) {
         self.stops.wakers.borrow_mut()[self.slot] = None;
         self.stops.free.borrow_mut().push(self.slot);
+    }
+}
+
+/// A moment that is reached once, told to all threads.
+#[derive(Debug, Default)]
+pub(crate) struct Moment {
+    reached: AtomicBool,
+    told: Notify,
+}
+
+impl Moment {
+    pub(crate) fn reach(&self) {
+        self.reached.store(true, Ordering::SeqCst);
+        self.told.notify_waiters();
+    }
+
+    pub(crate) async fn wait(&self) {
+        let mut told = pin!(self.told.notified());
+        told.as_mut().enable();
+        if !self.reached.load(Ordering::SeqCst) {
+            told.await;
+        }
     }
 }

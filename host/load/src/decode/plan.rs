@@ -202,8 +202,8 @@ impl Taking for Rule {
     fn take(&self, value: &Value, before: &mut usize, facts: &mut Facts) {
         let number = || value.as_u64().map(|n| u32::try_from(n).unwrap_or(u32::MAX));
         match self.take {
-            Take::Text => facts.text.push_str(new_text(value, self.cumulative, before)),
-            Take::Reasoning => facts.reasoning.push_str(new_text(value, self.cumulative, before)),
+            Take::Text => add_text(&mut facts.text, new_text(value, self.cumulative, before)),
+            Take::Reasoning => add_text(&mut facts.reasoning, new_text(value, self.cumulative, before)),
             Take::ToolCall => facts.tool |= is_something(value),
             Take::Role => facts.role |= is_something(value),
             Take::TokenIds => {
@@ -232,6 +232,13 @@ impl Taking for Rule {
 fn set(facts: &mut Facts, number: Option<u32>, field: impl Fn(&mut Usage) -> &mut Option<u32>) {
     if number.is_some() {
         *field(facts.usage.get_or_insert_default()) = number;
+    }
+}
+
+/// Adds what a rule took. Engines say the same under an old and a new key; then it is taken once.
+fn add_text(so_far: &mut String, text: &str) {
+    if so_far != text {
+        so_far.push_str(text);
     }
 }
 

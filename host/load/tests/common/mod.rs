@@ -138,10 +138,7 @@ pub fn good_stream() -> Vec<u8> {
 
 /// An answer that is not streamed.
 pub fn whole(status: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
-    let head = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\n\r\n",
-        body.len()
-    );
+    let head = format!("HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
@@ -206,13 +203,7 @@ pub fn prepared_at(request: u64, path: &str) -> PreparedRequest {
 }
 
 pub fn spec(kind: LoadKind, requests: u64) -> LoadSpec {
-    LoadSpec {
-        kind,
-        requests: Some(requests),
-        duration: None,
-        max_concurrency: None,
-        process: ArrivalProcess::Bench,
-    }
+    LoadSpec { kind, requests: Some(requests), duration: None, max_concurrency: None, process: ArrivalProcess::Bench }
 }
 
 pub const fn closed(concurrency: u32) -> LoadKind {
@@ -232,13 +223,7 @@ pub fn job(url: &str, n: u64) -> LoadJob {
         counter: None,
         arrival_seed: 0,
         threads: None,
-        row: RowContext {
-            scenario: "test".into(),
-            stage: None,
-            candidate: None,
-            repeat: 0,
-            phase: Phase::Measure,
-        },
+        row: RowContext { scenario: "test".into(), stage: None, candidate: None, repeat: 0, phase: Phase::Measure },
         keep_text: true,
         trust: Trust::default(),
     }
