@@ -9,8 +9,8 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-fn workloads(name: &str) -> Vec<(String, Value)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ui").join(name);
+fn workloads(folder: &str) -> Vec<(String, Value)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let mut all = Vec::new();
     for file in
         fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).filter(|p| p.extension().is_some_and(|e| e == "toml"))
@@ -29,7 +29,7 @@ fn workloads(name: &str) -> Vec<(String, Value)> {
 fn it_takes_every_valid_file() {
     let schema = schema(&support::engines(), &support::datasets());
     let validator = jsonschema::draft202012::new(&schema).unwrap();
-    for (file, value) in workloads("valid") {
+    for (file, value) in workloads("tests/ui/valid") {
         let errors: Vec<String> =
             validator.iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
         assert!(errors.is_empty(), "{file}: {errors:#?}");
@@ -53,7 +53,7 @@ const BEYOND: &[&str] = &[
 fn it_refuses_what_is_not() {
     let schema = schema(&support::engines(), &support::datasets());
     let validator = jsonschema::draft202012::new(&schema).unwrap();
-    for (file, value) in workloads("invalid") {
+    for (file, value) in workloads("tests/ui/invalid") {
         if BEYOND.iter().any(|b| file.ends_with(&format!("/{b}.toml"))) {
             continue;
         }
@@ -76,4 +76,18 @@ fn it_is_itself_valid() {
     let options = &sim["then"]["properties"]["options"]["properties"];
     assert_eq!(options["ttft"]["default"], "50ms");
     assert_eq!(options["kv-cache"]["default"], "16GiB");
+}
+
+#[test]
+fn the_checked_in_schema_takes_the_examples() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/workload.schema.json");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    for (file, mut value) in workloads("workloads") {
+        let errors: Vec<String> =
+            validator.iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        assert!(errors.is_empty(), "{file}: {errors:#?}");
+        value["engine"]["options"]["no-such-option"] = true.into();
+        assert!(!validator.is_valid(&value), "{file}: an unknown option is taken");
+    }
 }
