@@ -169,8 +169,7 @@ fn belongs_to_the_host(name: &str) -> bool {
 
 /// Has cargo watch the files that a component was built from: its dep-info lists them, the SDK's included.
 fn watch_sources(dep_info: &Path) -> Result<(), String> {
-    let text =
-        fs::read_to_string(dep_info).map_err(|e| format!("failed to read `{}`: {e}", dep_info.display()))?;
+    let text = fs::read_to_string(dep_info).map_err(|e| format!("failed to read `{}`: {e}", dep_info.display()))?;
     for (_, files) in text.lines().filter_map(|line| line.split_once(": ")) {
         // A blank in a name is written as `\ `.
         for file in files.replace("\\ ", "\0").split(' ').filter(|f| !f.is_empty()) {

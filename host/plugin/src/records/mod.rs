@@ -3,6 +3,8 @@
 mod json_array;
 mod lines;
 mod split;
+#[cfg(test)]
+mod tests;
 mod window;
 
 pub(crate) use split::RecordFormat;

@@ -1,7 +1,7 @@
 //! Launch plans: nothing may be started that the manifest doesn't name.
 
 use super::exchange::{is_path, is_pointer};
-use super::manifest::is_name;
+use super::manifest::{is_name, is_showable};
 use bench_core::adapter::EngineManifest;
 use bench_core::launch::{EnvValue, LaunchPlan, LaunchRequest, ProcessPlan, ReadyCheck, ServerInfo, VersionProbe};
 use std::collections::HashSet;
@@ -50,6 +50,9 @@ pub(crate) fn verified_plan(
             }
         }
     }
+    if let Some((k, _)) = plan.facts.iter().find(|(k, v)| !is_showable(k) || !is_showable(v)) {
+        return Err(format!("fact `{}` has control characters", k.escape_debug()));
+    }
     if paths.len() > FILES {
         return Err(format!("the plan writes {} files; {FILES} can be", paths.len()));
     }
@@ -60,11 +63,15 @@ fn process(p: &ProcessPlan, manifest: &EngineManifest, request: &LaunchRequest) 
     if !manifest.programs.iter().any(|m| m.name == p.program) {
         return Err(format!("program `{}` is not in the manifest", p.program));
     }
-    if p.args.iter().chain(&p.bind_args).any(|a| a.contains('\0')) {
-        return Err("an argument has a zero byte".to_owned());
+    if let Some(a) = p.args.iter().chain(&p.bind_args).find(|a| !is_showable(a)) {
+        return Err(format!("argument `{}` has control characters", a.escape_debug()));
     }
+    let mut names = HashSet::new();
     for (name, value) in &p.env {
         variable(name, value, manifest)?;
+        if !names.insert(name) {
+            return Err(format!("environment variable `{name}` is set twice"));
+        }
     }
     if let Some(d) = p.devices.iter().find(|d| **d as usize >= request.devices.len()) {
         return Err(format!("device {d} of {} is to be seen", request.devices.len()));
@@ -97,7 +104,7 @@ fn variable(name: &str, value: &EnvValue, manifest: &EngineManifest) -> Result<(
         return Err(format!("environment variable `{name}` is not in the manifest"));
     }
     match value {
-        EnvValue::Text(t) if t.contains('\0') => Err(format!("the value of `{name}` has a zero byte")),
+        EnvValue::Text(t) if !is_showable(t) => Err(format!("the value of `{name}` has control characters")),
         EnvValue::Secret(s) if !manifest.secrets.contains(s) => Err(format!("secret `{s}` is not in the manifest")),
         _ => Ok(()),
     }
@@ -233,7 +240,8 @@ mod tests {
         assert!(env("E_X=Y").contains("not in the manifest"));
         assert!(process(|p| p.port = 22).contains("port 22"));
         assert!(process(|p| p.devices = vec![0]).contains("device 0 of 0"));
-        assert!(process(|p| p.args.push("a\0b".into())).contains("zero byte"));
+        assert!(process(|p| p.args.push("a\0b".into())).contains("control characters"));
+        assert!(process(|p| p.env.push(p.env[0].clone())).contains("set twice"));
         let secret = plan(|p| p.processes[0].env = vec![("E_K".into(), EnvValue::Secret("AWS_KEY".into()))]);
         assert!(secret.unwrap_err().contains("secret `AWS_KEY`"));
     }

@@ -54,6 +54,10 @@ fn info(i: &AdapterInfo) -> Result<(), String> {
     if !is_kebab(&i.id) {
         return Err(format!("its id `{}` is not kebab-case", i.id));
     }
+    let texts = [&i.name, &i.version, &i.summary, &i.license].into_iter().chain(&i.homepage);
+    if let Some(t) = texts.into_iter().find(|t| !is_showable(t)) {
+        return Err(format!("`{}` has control characters", t.escape_debug()));
+    }
     let version = !i.version.is_empty() && i.version.bytes().all(|b| b.is_ascii_graphic());
     if !version || i.version.split('.').count() < 3 {
         return Err(format!("its version `{}` is not a semantic version", i.version));
@@ -67,6 +71,9 @@ fn settings(settings: &[Setting]) -> Result<(), String> {
         let key = &s.key;
         if !key.split('.').all(is_kebab) {
             return Err(format!("setting `{key}` is not kebab-case"));
+        }
+        if ![&s.doc].into_iter().chain(&s.engine_option).chain(&s.deprecated).all(|t| is_showable(t)) {
+            return Err(format!("the documentation of setting `{key}` has control characters"));
         }
         if !keys.insert(key) {
             return Err(format!("setting `{key}` is there twice"));
@@ -105,6 +112,11 @@ fn takes(kind: &SettingKind, value: &SettingValue) -> bool {
         | (SettingKind::TextMap, SettingValue::TextMap(_)) => true,
         _ => false,
     }
+}
+
+/// A text that a terminal shows as it is.
+pub(super) fn is_showable(s: &str) -> bool {
+    !s.contains(|c: char| c.is_control() && c != '\n' && c != '\t')
 }
 
 /// Lower-case letters and digits in words joined by single hyphens.
