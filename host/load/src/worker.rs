@@ -38,6 +38,7 @@ const OPENERS: usize = 32;
 /// Pause of a closed loop's slot after it found no connection: without it a dead server would use up the
 /// requests in an instant.
 const PAUSE_WITHOUT_CONNECTION: Nanos = Nanos::from_millis(100);
+const DURATION_OVER: &str = "the load's duration was over before it was sent";
 /// Tasks that run before the thread asks the kernel for news.
 pub(crate) const EVENT_INTERVAL: u32 = 16;
 
@@ -192,7 +193,7 @@ impl Worker {
             let worker = self.clone();
             tokio::task::spawn_local(async move {
                 worker.timers.until(worker.t0.get() + duration).await;
-                worker.stops.close("the load's duration was over before it was sent");
+                worker.stops.close(DURATION_OVER);
                 worker.shared.last_send.reach();
             });
         }
@@ -209,8 +210,13 @@ impl Worker {
         let listening = self.stops.listen().await;
         for request in self.own(due.len() as u64) {
             let scheduled = self.t0.get() + due[request as usize];
-            if self.stops.unless_closed(self.timers.until(scheduled)).await.is_err() {
-                break;
+            if let Err(why) = self.stops.unless_closed(self.timers.until(scheduled)).await {
+                // What was due by now was never sent: a row. What was not due is none.
+                if scheduled > self.clock.now() {
+                    break;
+                }
+                self.drop_request(request, scheduled, None, why).await;
+                continue;
             }
             let unsent = Unsent { shared: self.shared.clone(), urgent: Some(self.timers.urgent()) };
             let worker = self.clone();
@@ -223,6 +229,12 @@ impl Worker {
         while let Some(ended) = tasks.join_next().await {
             self.note_panic(&ended);
         }
+    }
+
+    /// Why nothing may be sent any more. Looks at the clock itself: the task that ends sending may be late.
+    fn sending_is_over(&self) -> Option<&'static str> {
+        let over = self.shared.duration.is_some_and(|d| self.clock.now() >= self.t0.get() + d);
+        self.stops.closed().or(over.then_some(DURATION_OVER))
     }
 
     fn note_panic(&self, ended: &Result<(), tokio::task::JoinError>) {
@@ -325,7 +337,7 @@ impl Worker {
                 }
             };
             if attempt == 0
-                && let Some(why) = self.stops.closed()
+                && let Some(why) = self.sending_is_over()
             {
                 self.pool.put(site, connection);
                 if !closed_loop {

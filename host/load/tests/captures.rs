@@ -1,6 +1,7 @@
 //! Recorded bytes of real engines, replayed with their real boundaries, give the rows that they must.
 //!
 //! `data/captures_expected.json` was written by another program (Python's own HTTP, JSON and text).
+#![allow(clippy::unwrap_used, reason = "a failure fails the test")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Open and closed loops, caps, durations, draining and cutting.
+#![allow(clippy::unwrap_used, reason = "a failure fails the test")]
 
 mod common;
 
@@ -175,7 +176,12 @@ fn nothing_is_sent_after_the_duration() {
     assert!(rows.len() > 3, "samples start over");
     assert_eq!(rows.iter().map(|r| r.request).collect::<Vec<_>>(), (0..rows.len() as u64).collect::<Vec<_>>());
     assert_eq!(rows[4].dataset_sample.as_deref(), Some("sample-1"));
-    assert!(rows.iter().all(|r| r.sent.unwrap() < stats.t0 + duration && r.outcome == Outcome::Complete));
+    assert!(rows.iter().all(|r| r.scheduled < stats.t0 + duration && r.outcome == Outcome::Complete));
+
+    // The clock is looked at just before the request is handed over: a thread that loses its core in
+    // between may be late by that.
+    let late = rows.iter().filter(|r| r.sent.unwrap() >= stats.t0 + duration).count();
+    assert!(late <= 2, "one for each slot at most: {late}");
 
     // An open loop: what was due and found no slot is a row.
     let (server, gate) = gated();

@@ -1,4 +1,5 @@
 //! What a server can put on the wire, through real sockets, and what a row must say of it.
+#![allow(clippy::unwrap_used, reason = "a failure fails the test")]
 
 mod common;
 

@@ -77,6 +77,7 @@ impl hyper::rt::Write for Io {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.wire().end_request();
         self.writer().poll_shutdown(cx)
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Wire {
     received: Cell<u64>,
     written: Cell<u64>,
     last_write: Cell<Option<Nanos>>,
+    /// The request is out: what is written from now on (TLS's own goodbye) is none of it.
+    request_is_out: Cell<bool>,
     /// The layer above handed over all that it had.
     pub(crate) handed_over: Cell<bool>,
     /// The request's body was taken.
@@ -58,6 +60,7 @@ impl Wire {
             received: Cell::new(0),
             written: Cell::new(0),
             last_write: Cell::new(None),
+            request_is_out: Cell::new(false),
             handed_over: Cell::new(false),
             body_taken: Cell::new(false),
         }
@@ -69,6 +72,7 @@ impl Wire {
         self.received.set(0);
         self.written.set(0);
         self.last_write.set(None);
+        self.request_is_out.set(false);
         self.handed_over.set(false);
         self.body_taken.set(false);
     }
@@ -95,6 +99,11 @@ impl Wire {
         self.last_write.get().filter(|_| self.body_taken.get() && self.handed_over.get())
     }
 
+    /// Nothing that is written from now on belongs to the request.
+    pub(crate) fn end_request(&self) {
+        self.request_is_out.set(true);
+    }
+
     fn note_read(&self, bytes: usize, stamp: Option<u64>) {
         let read = self.clock.now();
         let placed = stamp.and_then(|s| self.clock.place(s, read));
@@ -103,6 +112,9 @@ impl Wire {
         self.last.set(Some(mark));
         if self.first.get().is_none() {
             self.first.set(Some(mark.stamp));
+        }
+        if self.sent().is_some() {
+            self.end_request();
         }
         self.received.set(self.received.get() + bytes as u64);
         self.tally.reads.set(self.tally.reads.get() + 1);
@@ -116,7 +128,9 @@ impl Wire {
         if let Ok(n) = result
             && n > 0
         {
-            self.last_write.set(Some(at));
+            if !self.request_is_out.get() {
+                self.last_write.set(Some(at));
+            }
             self.written.set(self.written.get() + n as u64);
         }
         result

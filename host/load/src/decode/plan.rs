@@ -141,11 +141,9 @@ impl PlanDecoder {
             };
             event(decoded, kind);
         }
-        if let Some(generated) = generated {
-            if content {
-                progress.generated = generated;
-                decoded.usage_is_cumulative |= facts.finish.is_none();
-            }
+        if let Some(generated) = generated.filter(|_| content) {
+            progress.generated = generated;
+            decoded.usage_is_cumulative |= facts.finish.is_none();
         }
         if let Some(usage) = facts.usage {
             let all = decoded.usage.get_or_insert_default();

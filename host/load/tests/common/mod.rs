@@ -1,5 +1,6 @@
 //! A scripted HTTP server on real sockets, and jobs to run against it.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test's server and job: a failure fails the test")]
 
 use bench_core::clock::{Clock, MonotonicClock, Nanos};
 use bench_core::decode::{DecodePlan, FinishReason, Framing, Rule, StreamFormat, Take};
