@@ -111,7 +111,8 @@ fn rates(columns: &Columns, figures: &Figures) -> Vec<IdentityCheck> {
 
 fn times(columns: &Columns, figures: &Figures) -> Vec<IdentityCheck> {
     let tally = &columns.tally;
-    let spread = |id: &str| figures.get(id).map(|f: &Figure| f.n as f64 * f.distribution.as_ref().map_or(0.0, |d| d.mean));
+    let spread =
+        |id: &str| figures.get(id).map(|f: &Figure| f.n as f64 * f.distribution.as_ref().map_or(0.0, |d| d.mean));
     let mut checks = vec![
         equal("E2E = TTFT + TPOT x (output tokens - tokens of the first event)", tally.e2e as f64, {
             tally.ttft as f64 + tally.decode

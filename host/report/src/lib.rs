@@ -28,7 +28,8 @@ pub use of_trace::summarize;
 pub use source::RowSource;
 pub use summarize::summarize_rows;
 pub use summary::{
-    FORMAT, Figure, Figures, LoadLine, NoteLine, RequestCounts, ScenarioResult, SloResult, Summary, TokenLine, WindowLine,
+    FORMAT, Figure, Figures, LoadLine, NoteLine, RequestCounts, ScenarioResult, SloResult, Summary, TokenLine,
+    WindowLine,
 };
 pub use verdict::{Level, Reason, Status, Verdict};
 pub use window::Window;

@@ -79,7 +79,10 @@ impl From<&RunInfo> for Facts {
 
 /// Why the run did not come to its end by itself.
 fn broken_off(info: &RunInfo) -> Option<String> {
-    let lost = info.recovery.filter(|r| r.lost_bytes > 0).map(|r| format!("; {} bytes of its last rows are lost", r.lost_bytes));
+    let lost = info
+        .recovery
+        .filter(|r| r.lost_bytes > 0)
+        .map(|r| format!("; {} bytes of its last rows are lost", r.lost_bytes));
     match &info.state {
         RunState::Failed(why) => Some(why.clone()),
         RunState::Killed => Some(format!("bench-host was killed{}", lost.unwrap_or_default())),

@@ -25,7 +25,10 @@ impl Window {
 }
 
 /// The window of each group; `None` for one without measured rows.
-pub(crate) fn windows(source: &(impl RowSource + ?Sized), facts: &Facts) -> Result<Vec<(GroupKey, Option<Window>)>, ReportError> {
+pub(crate) fn windows(
+    source: &(impl RowSource + ?Sized),
+    facts: &Facts,
+) -> Result<Vec<(GroupKey, Option<Window>)>, ReportError> {
     let mut grouped: Grouped<Option<Window>> = Grouped::new();
     source.for_each(&mut |row| {
         let window = grouped.entry(row, |_| None);

@@ -1,4 +1,5 @@
 //! What people and programs get to read, as checked-in files.
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod support;
 
@@ -17,7 +18,8 @@ const MS: u64 = 1_000_000;
 fn summary() -> Summary {
     let mut rows: Vec<RequestRecord> = (0..120)
         .map(|i| {
-            let usage = |row: RequestRecord| RequestRecord { output_tokens_asked: Some(20), cached_tokens: Some(0), ..row };
+            let usage =
+                |row: RequestRecord| RequestRecord { output_tokens_asked: Some(20), cached_tokens: Some(0), ..row };
             usage(steady(i, i * 60 * MS, 20 * MS + i * 100_000, 2 * MS + i * 1_000, 20))
         })
         .collect();
@@ -92,7 +94,8 @@ fn terminal() {
         assert!(line.chars().count() <= 80 && line.trim_end() == line, "`{line}`");
     }
     let coloured = text(|s, out| format::terminal::write(s, true, out).unwrap());
-    let stripped = ["\u{1b}[1;32m", "\u{1b}[1;33m", "\u{1b}[1;31m", "\u{1b}[0m"].iter().fold(coloured, |t, c| t.replace(c, ""));
+    let stripped =
+        ["\u{1b}[1;32m", "\u{1b}[1;33m", "\u{1b}[1;31m", "\u{1b}[0m"].iter().fold(coloured, |t, c| t.replace(c, ""));
     assert_eq!(stripped, plain);
 }
 

@@ -1,4 +1,5 @@
 //! Files that are made from the code and checked in.
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod support;
 

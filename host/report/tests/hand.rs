@@ -1,4 +1,5 @@
 //! Figures of small traces, computed by hand.
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod support;
 
@@ -207,7 +208,8 @@ fn other_phases_and_stale_connections_stay_apart() {
     let mut probe = one_shot(0, 0, MS, 1);
     probe.phase = Phase::Probe;
     let stale = failed(0, 2_000 * MS, MS, Outcome::StaleConnection);
-    let again = RequestRecord { attempt: 1, scheduled: Nanos(2_000 * MS), ..steady(0, 2_010 * MS, 100 * MS, 10 * MS, 4) };
+    let again =
+        RequestRecord { attempt: 1, scheduled: Nanos(2_000 * MS), ..steady(0, 2_010 * MS, 100 * MS, 10 * MS, 4) };
     let r = result(&[warm, probe, stale, again]);
     assert_eq!((r.requests.warmup, r.requests.probe, r.requests.stale_connections), (1, 1, 1));
     assert_eq!((r.requests.requests, r.requests.attempts, r.requests.complete), (1, 2, 1));

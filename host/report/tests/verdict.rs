@@ -1,4 +1,5 @@
 //! Every reason of a verdict, by a run that gives it.
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod support;
 
@@ -93,7 +94,8 @@ fn too_few() {
 
 #[test]
 fn schedule_lag() {
-    let late = |ns: u64| each(move |i, row| row.scheduled = Nanos(row.sent.unwrap().0 - if i > 1 && i < 60 { ns } else { 0 }));
+    let late =
+        |ns: u64| each(move |i, row| row.scheduled = Nanos(row.sent.unwrap().0 - if i > 1 && i < 60 { ns } else { 0 }));
     only(&late(2 * MS), &facts(), "schedule-lag", Level::Doubtful);
     assert_eq!(verdict(&late(900_000), &facts()).status, Status::Valid);
     // More than 100 ms, and more than a hundredth of the 10 s.
@@ -122,12 +124,22 @@ fn client_and_clock() {
     let mut stepped = facts();
     stepped.windows[0].clock_steps = 2;
     only(&good(), &stepped, "clock-step", Level::Doubtful);
-    let backwards = |n: usize| each(move |i, row| if i < n { row.first_byte = Some(Nanos(row.end.0 + 1)) });
+    let backwards = |n: usize| {
+        each(move |i, row| {
+            if i < n {
+                row.first_byte = Some(Nanos(row.end.0 + 1))
+            }
+        })
+    };
     only(&backwards(1), &facts(), "clock-disorder", Level::Doubtful);
     only(&backwards(3), &facts(), "clock-disorder", Level::Invalid);
     let merged = each(|_, row| row.events.as_mut().unwrap().merged[..2].fill(true));
     only(&merged, &facts(), "merged-reads", Level::Doubtful);
-    let read = each(|i, row| if i == 0 { row.stamp = Some(Stamp::Read) });
+    let read = each(|i, row| {
+        if i == 0 {
+            row.stamp = Some(Stamp::Read)
+        }
+    });
     only(&read, &facts(), "stamps-at-read", Level::Note);
 }
 
@@ -163,10 +175,20 @@ fn answers() {
     let mut rows = good();
     rows[0] = one_shot(0, 0, 40 * MS, 10);
     only(&rows, &facts(), "not-streamed", Level::Note);
-    let by = |source| each(move |i, row| if i < 2 { row.token_source = Some(source) });
+    let by = |source| {
+        each(move |i, row| {
+            if i < 2 {
+                row.token_source = Some(source)
+            }
+        })
+    };
     only(&by(TokenSource::Events), &facts(), "tokens-by-events", Level::Doubtful);
     only(&by(TokenSource::Tokenizer), &facts(), "tokens-by-tokenizer", Level::Note);
-    let unknown = each(|i, row| if i < 2 { (row.output_tokens, row.token_source) = (None, None) });
+    let unknown = each(|i, row| {
+        if i < 2 {
+            (row.output_tokens, row.token_source) = (None, None)
+        }
+    });
     only(&unknown, &facts(), "tokens-unknown", Level::Doubtful);
     only(&each(|_, row| row.output_tokens_asked = Some(12)), &facts(), "output-shorter", Level::Doubtful);
     assert_eq!(verdict(&each(|_, row| row.output_tokens_asked = Some(11)), &facts()).status, Status::Valid);

@@ -26,10 +26,8 @@ impl SloCounts {
     /// Counts for the limits that are set.
     pub fn new(slo: &Slo) -> SloCounts {
         let all = [("ttft", slo.ttft), ("tpot", slo.tpot), ("itl", slo.itl), ("e2e", slo.e2e)];
-        let lines = all
-            .into_iter()
-            .filter_map(|(figure, limit)| Some(SloLine { figure, limit: limit?, met: 0 }))
-            .collect();
+        let lines =
+            all.into_iter().filter_map(|(figure, limit)| Some(SloLine { figure, limit: limit?, met: 0 })).collect();
         SloCounts { lines, good: 0 }
     }
 
@@ -44,9 +42,7 @@ impl SloCounts {
             let keeps = match line.figure {
                 "ttft" => answer.ttft.is_some_and(|t| t as f64 <= limit),
                 "tpot" => answer.tpot.map_or(single, |t| t <= limit),
-                "itl" => answer
-                    .greatest_gap_us
-                    .map_or(answer.content_events == 1, |us| us as f64 * 1000.0 <= limit),
+                "itl" => answer.greatest_gap_us.map_or(answer.content_events == 1, |us| us as f64 * 1000.0 <= limit),
                 _ => answer.e2e.is_some_and(|t| t as f64 <= limit),
             };
             line.met += u64::from(keeps);

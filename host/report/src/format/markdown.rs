@@ -60,14 +60,17 @@ fn one(out: &mut dyn Write, result: &ScenarioResult) -> Result<(), ReportError> 
     writeln!(out, "\n| Figure | Value | Unit |\n|---|---:|---|")?;
     for def in FIGURES {
         if let Some(value) = text::value(result, def.id) {
-            writeln!(out, "| {} | {} | {} |", def.title, text::number(Some(value)), def.unit.as_str())?;
+            writeln!(out, "| {} | {} | {} |", def.title, text::in_unit(value, def.unit), def.unit.as_str())?;
         }
     }
     for slo in &result.slo {
         let share = text::percent(slo.attainment);
         writeln!(out, "| {} within {} ms | {share} | {} of {} |", slo.figure, slo.limit_ms, slo.met, slo.of)?;
     }
-    writeln!(out, "\n| ms | n | mean | std | median | p90 | p95 | p99 | p99.9 |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|")?;
+    writeln!(
+        out,
+        "\n| ms | n | mean | std | median | p90 | p95 | p99 | p99.9 |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    )?;
     for (name, id) in text::LATENCIES.into_iter().chain([("Send lateness", "send_lateness")]) {
         let Some(f) = result.figures.get(id).filter(|_| text::is_shown(result, id)) else { continue };
         let Some(d) = &f.distribution else { continue };

@@ -89,7 +89,8 @@ fn counts(out: &mut dyn Write, result: &ScenarioResult) -> Result<(), ReportErro
     }
     let window = result.window.as_ref().map(|w| w.duration_s);
     let [mean, peak] = ["concurrency_mean", "concurrency_peak"].map(|id| text::value(result, id));
-    let flight = format!("{} s, in flight {} mean, {} at most", text::number(window), text::number(mean), text::count(peak));
+    let flight =
+        format!("{} s, in flight {} mean, {} at most", text::number(window), text::number(mean), text::count(peak));
     row(out, "duration", &flight)?;
     row(out, "prompt tokens", &text::prompt_tokens(result))?;
     row(out, "output tokens", &text::output_tokens(result))?;
@@ -117,7 +118,8 @@ fn rates(out: &mut dyn Write, result: &ScenarioResult) -> Result<(), ReportError
             .collect();
         row(out, "goodput", &format!("{} req/s; {}", figure("goodput"), limits.join(", ")))?;
     }
-    let [late, lag] = ["send_lateness", "read_lag"].map(|id| text::p99(result, id).map_or("-".to_owned(), |v| format!("{v:.3}")));
+    let [late, lag] =
+        ["send_lateness", "read_lag"].map(|id| text::p99(result, id).map_or("-".to_owned(), |v| format!("{v:.3}")));
     let merged = (result.tokens.content_events > 0)
         .then(|| result.tokens.merged_events as f64 / result.tokens.content_events as f64);
     let merged = text::percent(merged);
@@ -140,7 +142,11 @@ fn latencies(out: &mut dyn Write, result: &ScenarioResult) -> Result<(), ReportE
     }
     if result.tokens.answers_without_event_tokens > 0 {
         let n = result.tokens.answers_without_event_tokens;
-        row(out, "", &format!("TPOT takes the first event of {n} answers for one token: they don't say how many it has"))?;
+        row(
+            out,
+            "",
+            &format!("TPOT takes the first event of {n} answers for one token: they don't say how many it has"),
+        )?;
     }
     if weak {
         row(out, "", "* rests on too few values: fewer than one is expected beyond it")?;

@@ -1,10 +1,20 @@
 //! Sentences that the forms for people share.
 
+use crate::metric::Unit;
 use crate::summary::{LoadLine, ScenarioResult};
 
 /// A number of a figure: two decimals, or none where it is whole by nature.
 pub(super) fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}"))
+}
+
+/// A number of a figure in its unit: totals are whole, and shares are small.
+pub(super) fn in_unit(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Tokens => format!("{value:.0}"),
+        Unit::Share => format!("{value:.4}"),
+        _ => format!("{value:.2}"),
+    }
 }
 
 /// A count held as a number.

@@ -61,7 +61,10 @@ fn tokens(case: &Case<'_>, reasons: &mut Vec<Reason>) {
         reasons.push(Reason::new(
             Level::Note,
             "tokens-by-tokenizer",
-            format!("the client's tokenizer counted the output of {} of {complete} answers", evidence.counted_by_tokenizer),
+            format!(
+                "the client's tokenizer counted the output of {} of {complete} answers",
+                evidence.counted_by_tokenizer
+            ),
             "have the server report usage for its own count",
         ));
     }
@@ -70,7 +73,9 @@ fn tokens(case: &Case<'_>, reasons: &mut Vec<Reason>) {
         reasons.push(Reason::new(
             Level::Doubtful,
             "tokens-unknown",
-            format!("the output tokens of {unknown} of {complete} answers are not known, so there is no token throughput"),
+            format!(
+                "the output tokens of {unknown} of {complete} answers are not known, so there is no token throughput"
+            ),
             "give `tokenizer.path`, or have the server report usage",
         ));
     }

@@ -69,7 +69,9 @@ fn clock(case: &Case<'_>, reasons: &mut Vec<Reason>) {
         reasons.push(Reason::new(
             Level::Doubtful,
             "clock-step",
-            format!("the wall clock was set {steps} times while the load ran, so kernel stamps near those moments are off"),
+            format!(
+                "the wall clock was set {steps} times while the load ran, so kernel stamps near those moments are off"
+            ),
             "run again while no time service steps the clock",
         ));
     }

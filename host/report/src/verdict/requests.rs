@@ -86,7 +86,7 @@ fn too_few(case: &Case<'_>, reasons: &mut Vec<Reason>) {
         Some(Some(name)) => reasons.push(Reason::new(
             Level::Doubtful,
             "few-samples",
-            format!("{answers} answers are too few for {name} (90th percentile: 10, 95th: 20, 99th: 100)"),
+            format!("too few complete answers for {name}: {answers} (90th percentile: 10, 95th: 20, 99th: 100)"),
             "ask for more requests, or don't quote the percentiles that are marked",
         )),
         Some(None) => {}

@@ -93,7 +93,12 @@ impl Verdict {
         }
         if let Some(why) = &facts.broken_off {
             let message = format!("the run did not come to its end: {why}");
-            reasons.push(Reason::new(Level::Invalid, "broken-off", message, "see the logs in the run directory, and run it again"));
+            reasons.push(Reason::new(
+                Level::Invalid,
+                "broken-off",
+                message,
+                "see the logs in the run directory, and run it again",
+            ));
         }
         if results.iter().all(|r| r.requests.attempts == 0) {
             let message = "nothing was measured".to_owned();
@@ -103,12 +108,13 @@ impl Verdict {
         }
         for r in results {
             let several = results.iter().filter(|other| other.scenario == r.scenario).count() > 1;
-            let place =
-                if several { format!("{} repeat {}", r.scenario, r.repeat) } else { r.scenario.clone() };
-            reasons.extend(r.verdict.reasons.iter().map(|reason| Reason {
-                message: format!("{place}: {}", reason.message),
-                ..reason.clone()
-            }));
+            let place = if several { format!("{} repeat {}", r.scenario, r.repeat) } else { r.scenario.clone() };
+            reasons.extend(
+                r.verdict
+                    .reasons
+                    .iter()
+                    .map(|reason| Reason { message: format!("{place}: {}", reason.message), ..reason.clone() }),
+            );
         }
         Verdict::new(reasons)
     }

@@ -63,7 +63,12 @@ pub(crate) fn digest(n: u64) -> [u8; 32] {
 }
 
 /// A streamed answer: events as (ns since sent, kind, tokens), the end 50 µs after the last.
-pub(crate) fn streamed(request: u64, scheduled: u64, sent: u64, events: &[(u64, EventKind, Option<u16>)]) -> RequestRecord {
+pub(crate) fn streamed(
+    request: u64,
+    scheduled: u64,
+    sent: u64,
+    events: &[(u64, EventKind, Option<u16>)],
+) -> RequestRecord {
     let at = |ns: u64| Nanos(sent + ns);
     let times: Vec<Nanos> = events.iter().map(|e| at(e.0)).collect();
     let content = || events.iter().filter(|e| e.1.is_content());
@@ -118,7 +123,14 @@ pub(crate) fn one_shot(request: u64, sent: u64, took: u64, tokens: u32) -> Reque
 
 /// An attempt that failed after `took`.
 pub(crate) fn failed(request: u64, sent: u64, took: u64, outcome: Outcome) -> RequestRecord {
-    RequestRecord { outcome, http_status: None, finish_reason: None, output_tokens: None, token_source: None, ..one_shot(request, sent, took, 0) }
+    RequestRecord {
+        outcome,
+        http_status: None,
+        finish_reason: None,
+        output_tokens: None,
+        token_source: None,
+        ..one_shot(request, sent, took, 0)
+    }
 }
 
 pub(crate) fn data(path: &str) -> PathBuf {
@@ -132,10 +144,7 @@ pub(crate) fn golden(path: &str, text: &str) {
         std::fs::write(&file, text).unwrap();
     }
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(
-        kept == text,
-        "`{path}` is stale; `BENCH_BLESS=1 cargo test -p bench-report` writes it anew. Now:\n{text}"
-    );
+    assert!(kept == text, "`{path}` is stale; `BENCH_BLESS=1 cargo test -p bench-report` writes it anew. Now:\n{text}");
 }
 
 pub(crate) fn close(a: f64, b: f64, relative: f64, what: &str) {

@@ -130,7 +130,8 @@ impl<G: GapPool> Tally<G> {
         self.latency.push(s.latency_s);
         let tpot = (s.output_tokens > 1).then(|| (s.latency_s - s.ttft_s) / (s.output_tokens - 1) as f64);
         self.tpot.extend(tpot);
-        let keeps = |limit: Option<bench_core::clock::Nanos>, value: f64| limit.is_none_or(|l| value <= l.as_secs_f64());
+        let keeps =
+            |limit: Option<bench_core::clock::Nanos>, value: f64| limit.is_none_or(|l| value <= l.as_secs_f64());
         let good = keeps(self.slo.ttft, s.ttft_s)
             && keeps(self.slo.tpot, tpot.unwrap_or(0.0))
             && keeps(self.slo.e2e, s.latency_s);
