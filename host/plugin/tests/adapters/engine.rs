@@ -1,7 +1,5 @@
 //! Engine adapters that misbehave: every fault ends the call, names the adapter, and leaves the host whole.
 
-mod common;
-
 use bench_core::adapter::{SettingValue, Settings};
 use bench_core::decode::{EventKind, FramedResponse, Framing};
 use bench_core::launch::{LaunchRequest, Model};
@@ -14,8 +12,8 @@ use std::time::{Duration, Instant};
 static ADAPTER: LazyLock<EngineAdapter> = LazyLock::new(|| {
     // Deadlines as in a run would make the tests slow; the machine may still be busy.
     let deadlines = Deadlines { plan: Duration::from_millis(600), ..Limits::default().deadlines };
-    let host = common::host(Limits { deadlines, ..Limits::default() });
-    host.engine(common::guest(&host, AdapterKind::Engine)).unwrap()
+    let host = crate::common::host(Limits { deadlines, ..Limits::default() });
+    host.engine(crate::common::guest(&host, AdapterKind::Engine)).unwrap()
 });
 
 fn mode(mode: &str) -> Settings {

@@ -1,7 +1,5 @@
 //! What the host offers datasets, seen from inside the sandbox, and datasets that misbehave.
 
-mod common;
-
 use bench_core::adapter::{SettingValue, Settings, TokenizerNeed};
 use bench_core::random::{NumpyGenerator, NumpyLegacy, PythonRandom};
 use bench_core::sample::{Prompt, Sample};
@@ -12,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 static ADAPTER: LazyLock<DatasetAdapter> = LazyLock::new(|| {
-    let host = common::host(Limits::default());
-    host.dataset(common::guest(&host, AdapterKind::Dataset)).unwrap()
+    let host = crate::common::host(Limits::default());
+    host.dataset(crate::common::guest(&host, AdapterKind::Dataset)).unwrap()
 });
 
 fn inputs(mode: &str, path: Option<PathBuf>) -> DatasetInputs {
@@ -153,7 +151,7 @@ fn only_named_sources_are_granted() {
 #[test]
 fn the_tokenizer_is_the_hosts() {
     assert_eq!(texts(&mut open("tokenizer").unwrap()).unwrap(), ["none"]);
-    let path = common::root().join("tests/.cache/tokenizer-qwen3/tokenizer.json");
+    let path = crate::common::root().join("tests/.cache/tokenizer-qwen3/tokenizer.json");
     assert!(path.is_file(), "run tests/fetch.sh");
     let t = Arc::new(Tokenizer::load(&path).unwrap());
     let mut with = inputs("tokenizer", None);

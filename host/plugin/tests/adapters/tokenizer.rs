@@ -1,14 +1,12 @@
 //! Real tokenizer files.
 
-mod common;
-
 use bench_core::tokens::TokenCounter;
 use bench_plugin::{Tokenizer, TokenizerError};
 use std::path::Path;
 use std::sync::LazyLock;
 
 static QWEN3: LazyLock<Tokenizer> = LazyLock::new(|| {
-    let path = common::root().join("tests/.cache/tokenizer-qwen3/tokenizer.json");
+    let path = crate::common::root().join("tests/.cache/tokenizer-qwen3/tokenizer.json");
     assert!(path.is_file(), "run tests/fetch.sh");
     Tokenizer::load(&path).unwrap()
 });
@@ -110,8 +108,8 @@ fn other_models_are_read() {
 #[test]
 fn what_is_no_tokenizer_is_told_so() {
     let message = |json: &str| load(json).unwrap_err().to_string();
-    assert!(message("[").contains("it is no JSON"), "{}", message("["));
-    assert!(message("{}").contains("it has no `model.vocab`"));
+    assert!(message("[").contains("it is no JSON of a tokenizer"), "{}", message("["));
+    assert!(message("{}").contains("it has no `model`"));
     let missing = Tokenizer::load(Path::new("/nowhere/tokenizer.json"));
     assert!(missing.unwrap_err().to_string().starts_with("failed to read the tokenizer `/nowhere/tokenizer.json`"));
     let unknown = r#"{"version": "1.0", "added_tokens": [], "normalizer": null, "pre_tokenizer": null, "post_processor": null,

@@ -1,7 +1,5 @@
 //! Finding and loading adapters: what is no adapter is told so, and why.
 
-mod common;
-
 use bench_plugin::{AdapterKind, BundledAdapter, Limits, PluginConfig, PluginError, PluginHost};
 use std::path::Path;
 
@@ -102,7 +100,7 @@ fn compiled_code_is_kept_in_the_folder_that_is_given() {
     let folder = tempfile::tempdir().unwrap();
     let cache_dir = folder.path().join("cache");
     let host = PluginHost::new(PluginConfig { cache_dir: Some(cache_dir.clone()), ..PluginConfig::default() }).unwrap();
-    let source = common::guest(&host, AdapterKind::Engine);
+    let source = crate::common::guest(&host, AdapterKind::Engine);
     assert_eq!(source.sha256.len(), 64);
     host.engine(source).unwrap();
     assert!(std::fs::read_dir(&cache_dir).unwrap().next().is_some());

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 /// The repository.
-pub fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("host/plugin is two folders down")
 }
 
@@ -26,12 +26,12 @@ static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 /// A host whose compiled components are kept between tests.
-pub fn host(limits: Limits) -> PluginHost {
+pub(crate) fn host(limits: Limits) -> PluginHost {
     let cache_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
     PluginHost::new(PluginConfig { cache_dir, limits, bundled: &[] }).unwrap()
 }
 
 /// The misbehaving guest of a kind.
-pub fn guest(host: &PluginHost, kind: AdapterKind) -> AdapterSource {
+pub(crate) fn guest(host: &PluginHost, kind: AdapterKind) -> AdapterSource {
     host.find(kind, &format!("bench_{kind}_misbehaving.wasm"), &BUILT).unwrap()
 }

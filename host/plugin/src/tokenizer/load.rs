@@ -1,4 +1,4 @@
-//! The model's tokenizer, run natively.
+//! Loading and running a tokenizer.
 
 use bench_core::tokens::TokenCounter;
 use sha2::{Digest, Sha256};
@@ -69,23 +69,15 @@ impl Tokenizer {
         let bytes = std::fs::read(path).map_err(|source| TokenizerError::Read { path: path.to_owned(), source })?;
         let load_error = |what: String| TokenizerError::Load { path: path.to_owned(), what };
         let sha256 = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
-        let mut file: serde_json::Value =
-            serde_json::from_slice(&bytes).map_err(|e| load_error(format!("it is no JSON: {e}")))?;
+        let text = std::str::from_utf8(&bytes).map_err(|e| load_error(format!("it is no UTF-8: {e}")))?;
+        let file = super::file::current(text).map_err(load_error)?;
         drop(bytes);
-        let vocabulary_size = file
-            .pointer("/model/vocab")
-            .and_then(|v| v.as_object().map(serde_json::Map::len).or_else(|| v.as_array().map(Vec::len)))
-            .and_then(|n| u32::try_from(n).ok())
-            .ok_or_else(|| load_error("it has no `model.vocab`".to_owned()))?;
-        tokenizers::canonicalize_value(&mut file).map_err(|e| load_error(e.to_string()))?;
-        let text = file.to_string();
-        drop(file);
-        let pipeline = tokenizers::from_json(&text).map_err(|e| load_error(e.to_string()))?;
+        let pipeline = tokenizers::from_json(&file.text).map_err(|e| load_error(e.to_string()))?;
 
         let added = pipeline.get_added_vocabulary().get_added_tokens_decoder();
         let mut special_ids: Vec<u32> = added.iter().filter(|(_, t)| t.special).map(|(id, _)| *id).collect();
         special_ids.sort_unstable();
-        let greatest_id = added.keys().copied().max().unwrap_or(0).max(vocabulary_size.saturating_sub(1));
+        let greatest_id = added.keys().copied().max().unwrap_or(0).max(file.greatest_id);
         let added_per_text = pipeline.get_post_processor().single.n_special() as u32;
         let name = path.display().to_string();
         let tokenizer = Tokenizer { pipeline, name, sha256, vocabulary_size, special_ids, greatest_id, added_per_text };
