@@ -96,7 +96,7 @@ def by_pandas(files, run):
         last = complete.last_token_ns.where(complete.last_token_ns.notna() | (complete.streamed == True), complete.end_ns)  # noqa: E712
         first = min(rows.scheduled_ns.min(), rows.sent_ns.min())
         seconds = (rows.end_ns.max() - min(first, starts(run).get(at, first))) / 1e9
-        tokens = int(complete.output_tokens.sum())
+        tokens = int(complete.output_tokens.sum()) if complete.output_tokens.notna().all() else None
         groups[at] = {
             "outcomes": {k: int(v) for k, v in rows.outcome.value_counts().items()},
             "ttft": spread((complete.first_token_ns - complete.sent_ns) / 1e6),
@@ -105,7 +105,7 @@ def by_pandas(files, run):
             "itl": spread(itl),
             "output_tokens": tokens,
             "request_throughput": len(complete) / seconds,
-            "output_throughput": tokens / seconds,
+            "output_throughput": None if tokens is None else tokens / seconds,
         }
     return groups
 
@@ -152,7 +152,7 @@ def by_polars(files, run):
     done = c("outcome") == "complete"
     totals = measured.group_by("scenario", "repeat").agg(
         complete=done.sum(),
-        output_tokens=c("output_tokens").filter(done).sum(),
+        output_tokens=pl.when(c("output_tokens").filter(done).is_not_null().all()).then(c("output_tokens").filter(done).sum()),
         first=pl.min_horizontal(c("scheduled_ns").min(), c("sent_ns").min()),
         last=c("end_ns").max(),
     )
@@ -162,7 +162,8 @@ def by_polars(files, run):
         groups[at].update({name: spreads[name].get(at, {"n": 0}) for name in SPREADS})
         groups[at]["output_tokens"] = row["output_tokens"]
         groups[at]["request_throughput"] = row["complete"] / seconds
-        groups[at]["output_throughput"] = row["output_tokens"] / seconds
+        tokens = row["output_tokens"]
+        groups[at]["output_throughput"] = None if tokens is None else tokens / seconds
     return groups
 
 

@@ -72,8 +72,8 @@ pub enum RunState {
 pub struct Seeds {
     /// Of the datasets' samplers.
     pub samples: u64,
-    /// Of the order of requests.
-    pub order: u64,
+    /// Of the order of requests; `None`: as the datasets yield them.
+    pub order: Option<u64>,
     /// Of the arrival process.
     pub arrival: u64,
 }

@@ -159,24 +159,31 @@ impl TraceWriter {
             Some(Ok(parts)) => parts,
             Some(Err(_)) | None => return Err(TraceError::WriterGone),
         };
-        let error = self.shared.error().take();
-        let Some(parts) = parts else {
-            let error = error.unwrap_or(TraceError::WriterGone);
-            // The journal stays, and reading the trace puts it together. That this file can't be written either
-            // would not be news.
+        let mut first = self.shared.error().take();
+        let written = match parts {
+            Some(parts) => self.put_together(&parts, info),
+            None => Err(first.take().unwrap_or(TraceError::WriterGone)),
+        };
+        if let Err(error) = &written {
+            // What the journal's folder holds stays, and reading the trace puts it together. That this file can't be
+            // written either would not be news.
             let state = RunState::Failed(format!("the trace could not be written: {error}"));
             let _ = self.dir.write_info(&RunInfo { state, ..info.clone() });
-            return Err(error);
-        };
+            return written;
+        }
+        match first {
+            Some(error) => Err(error),
+            None => written,
+        }
+    }
+
+    fn put_together(&self, parts: &[PathBuf], info: &RunInfo) -> Result<TraceStats, TraceError> {
         let spool = self.dir.spool();
-        let place = self.dir.path().join(REQUESTS);
-        let merged = merge(&parts, run_json(info, self.dir.path())?, &spool.unfinished_trace(), &place)?;
+        let run = run_json(info, self.dir.path())?;
+        let merged = merge(parts, run, &spool.unfinished_trace(), &self.dir.path().join(REQUESTS))?;
         self.dir.write_info(info)?;
         spool.remove()?;
-        match error {
-            Some(error) => Err(error),
-            None => Ok(TraceStats { rows: merged.rows, bytes: merged.bytes }),
-        }
+        Ok(TraceStats { rows: merged.rows, bytes: merged.bytes })
     }
 
     fn stop(&mut self) -> Option<thread::Result<Option<Vec<PathBuf>>>> {

@@ -234,7 +234,7 @@ pub fn info(text: bool) -> RunInfo {
         text,
         plan: serde_json::json!({"name": "naïve 🦀", "rate": 0.1, "big": u64::MAX, "none": null}),
         plan_sha256: "ab".repeat(32),
-        seeds: Seeds { samples: 42, order: 1, arrival: u64::MAX },
+        seeds: Seeds { samples: 42, order: Some(1), arrival: u64::MAX },
         tokenizer: Some(TokenizerInfo { name: "tokenizer.json".into(), sha256: "cd".repeat(32) }),
         adapters: vec![AdapterRun {
             id: "sim".into(),

@@ -76,6 +76,23 @@ fn a_full_disk_under_the_parts_leaves_the_journal() {
 }
 
 #[test]
+fn a_full_disk_at_the_end_leaves_the_parts() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = RunDir::create(dir.path()).unwrap();
+    let writer = TraceWriter::start(&run, &info(false), CONFIG).unwrap();
+    symlink("/dev/full", dir.path().join(".journal/requests.tmp")).unwrap();
+    (0..120).for_each(|i| writer.sender().send(record(i)).unwrap());
+    let error = writer.finish(&finished(false)).unwrap_err();
+    assert!(causes(&error).contains("No space left on device"), "{}", causes(&error));
+    assert!(!dir.path().join("requests.parquet").exists());
+    drop(run);
+    fs::remove_file(dir.path().join(".journal/requests.tmp")).unwrap();
+    let trace = Trace::open(dir.path()).unwrap();
+    assert!(matches!(trace.info().state, RunState::Failed(_)));
+    assert_eq!(trace.records().map(Result::unwrap).collect::<Vec<_>>(), (0..120).map(record).collect::<Vec<_>>());
+}
+
+#[test]
 fn rows_that_cannot_be_are_counted_and_the_others_written() {
     let dir = tempfile::tempdir().unwrap();
     let run = RunDir::create(dir.path()).unwrap();

@@ -1,4 +1,5 @@
 //! The trace from its writer to its reader.
+#![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod common;
 mod crash;
