@@ -6,14 +6,14 @@ use crate::client::stops::Moment;
 use crate::control::Control;
 use crate::decode::plan::PlanDecoder;
 use crate::decode::record::Rows;
-use crate::decode::stage::{self, Kept, Reader};
+use crate::decode::stage::{self, Kept, Reader, Tally};
 use crate::job::{LoadError, LoadJob, LoadStats, ThreadCpu};
 use crate::schedule::Schedule;
 use crate::spread::Spread;
 use crate::stream::Glance;
 use crate::sys;
 use crate::worker::{EVENT_INTERVAL, KEPT_KIB, Shared, Worker};
-use bench_core::clock::{Clock, MonotonicClock};
+use bench_core::clock::{Clock, MonotonicClock, Nanos};
 use bench_core::record::RequestRecord;
 use bench_core::request::{Endpoint, PreparedRequest};
 use std::io;
@@ -101,38 +101,38 @@ pub fn run(
         Ok::<_, LoadError>((reports, tally, cpu))
     })?;
 
-    let mut stats = LoadStats {
-        t0: shared.t0.get().copied().unwrap_or_default(),
-        ended: clock.now(),
-        threads: Vec::new(),
-        decode_cpu,
-        send_lateness: Default::default(),
-        read_lag: Default::default(),
-        reads: 0,
-        reads_unstamped: 0,
-        events: tally.events,
-        merged_events: tally.merged,
-        clock_steps: 0,
-        rows: tally.rows,
-        transport: "epoll",
-    };
+    let reports = reports
+        .into_iter()
+        .map(|report| report.map_err(|_| LoadError::Panicked)?.map_err(LoadError::Start))
+        .collect::<Result<Vec<_>, _>>()?;
+    if reports.iter().any(|r| r.panicked) {
+        return Err(LoadError::Panicked);
+    }
+    Ok(sum_up(shared.t0.get().copied().unwrap_or_default(), &reports, tally, decode_cpu))
+}
+
+/// The load's figures of itself.
+fn sum_up(t0: Nanos, reports: &[ThreadReport], tally: Tally, decode_cpu: Nanos) -> LoadStats {
     let (mut lateness, mut lag) = (Spread::new(), Spread::new());
     for report in reports {
-        let report = report.map_err(|_| LoadError::Panicked)?.map_err(LoadError::Start)?;
-        if report.panicked {
-            return Err(LoadError::Panicked);
-        }
-        stats.threads.push(report.cpu);
-        stats.reads += report.reads;
-        stats.reads_unstamped += report.unstamped;
-        stats.clock_steps = stats.clock_steps.max(report.clock_steps);
         lateness.merge(&report.lateness);
         lag.merge(&report.lag);
     }
-    stats.ended = stats.t0 + stats.threads.iter().map(|t| t.wall).max().unwrap_or_default();
-    stats.send_lateness = lateness.summary();
-    stats.read_lag = lag.summary();
-    Ok(stats)
+    LoadStats {
+        t0,
+        ended: t0 + reports.iter().map(|r| r.cpu.wall).max().unwrap_or_default(),
+        threads: reports.iter().map(|r| r.cpu).collect(),
+        decode_cpu,
+        send_lateness: lateness.summary(),
+        read_lag: lag.summary(),
+        reads: reports.iter().map(|r| r.reads).sum(),
+        reads_unstamped: reports.iter().map(|r| r.unstamped).sum(),
+        events: tally.events,
+        merged_events: tally.merged,
+        clock_steps: reports.iter().map(|r| r.clock_steps).max().unwrap_or(0),
+        rows: tally.rows,
+        transport: "epoll",
+    }
 }
 
 fn checked_schedule(job: &LoadJob) -> Result<Schedule, LoadError> {
