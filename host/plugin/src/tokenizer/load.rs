@@ -80,6 +80,7 @@ impl Tokenizer {
         let greatest_id = added.keys().copied().max().unwrap_or(0).max(file.greatest_id);
         let added_per_text = pipeline.get_post_processor().single.n_special() as u32;
         let name = path.display().to_string();
+        let vocabulary_size = file.vocabulary_size;
         let tokenizer = Tokenizer { pipeline, name, sha256, vocabulary_size, special_ids, greatest_id, added_per_text };
         tokenizer.encode(PROBE, true).map_err(|e| load_error(format!("it can't encode every text: {e}")))?;
         Ok(tokenizer)
