@@ -3,4 +3,4 @@
 use bench_plugin::BundledAdapter;
 
 /// Every bundled adapter.
-pub(crate) static BUNDLED: &[BundledAdapter] = include!(concat!(env!("OUT_DIR"), "/plugins.rs"));
+pub static BUNDLED: &[BundledAdapter] = include!(concat!(env!("OUT_DIR"), "/plugins.rs"));
