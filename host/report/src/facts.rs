@@ -17,6 +17,8 @@ pub struct Facts {
     pub windows: Vec<WindowFacts>,
     /// How often each scenario was to be run; `None` where not known.
     pub repeats: Option<u32>,
+    /// Percentiles asked for, rising; where there are none, those that a summary always has.
+    pub percentiles: Vec<f64>,
     /// The user stopped it.
     pub interrupted: bool,
     /// Why the run did not come to its end by itself.

@@ -71,6 +71,12 @@ impl From<&RunInfo> for Facts {
                 })
                 .collect(),
             repeats,
+            percentiles: info
+                .plan
+                .pointer("/report/percentiles")
+                .and_then(|list| list.as_array())
+                .map(|list| list.iter().filter_map(serde_json::Value::as_f64).collect())
+                .unwrap_or_default(),
             interrupted: info.interrupted || info.state == RunState::Interrupted,
             broken_off: broken_off(info),
         }

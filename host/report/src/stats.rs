@@ -6,6 +6,6 @@ mod population;
 mod sorted;
 
 pub use count_table::{CountTable, Ranked};
-pub use distribution::Distribution;
+pub use distribution::{Distribution, percentile_name};
 pub use population::{Population, enough_for};
 pub use sorted::{Sorted, sum};

@@ -7,6 +7,7 @@ use crate::group::{GroupKey, Grouped};
 use crate::identity;
 use crate::metric::{FIGURES, Measured};
 use crate::source::RowSource;
+use crate::stats::Distribution;
 use crate::summary::{
     FORMAT, Figure, Figures, LoadLine, RequestCounts, ScenarioResult, SloResult, Summary, TokenLine, WindowLine,
 };
@@ -27,7 +28,7 @@ pub fn summarize_rows(source: &(impl RowSource + ?Sized), facts: &Facts) -> Resu
         let columns = grouped.entry(row, |key| {
             let known = windows.iter().find(|(k, _)| k == key).and_then(|(_, window)| *window);
             let window = known.unwrap_or(Window { start: row.scheduled, end: row.scheduled });
-            Columns::new(window, &facts.scenario(&key.scenario).map(|s| s.slo).unwrap_or_default())
+            Columns::new(window, &facts.scenario(&key.scenario).map(|s| s.slo).unwrap_or_default(), &facts.percentiles)
         });
         columns.add(row);
     })?;
@@ -36,7 +37,11 @@ pub fn summarize_rows(source: &(impl RowSource + ?Sized), facts: &Facts) -> Resu
         results.push(result(&key, &columns, facts)?);
     }
     let verdict = Verdict::of_run(facts, &results);
-    Ok(Summary { format: FORMAT.to_owned(), run: facts.run.clone(), verdict, results })
+    let percentiles = match facts.percentiles.as_slice() {
+        [] => Distribution::PERCENTILES.iter().map(|(_, q)| *q).collect(),
+        asked => asked.to_vec(),
+    };
+    Ok(Summary { format: FORMAT.to_owned(), run: facts.run.clone(), percentiles, verdict, results })
 }
 
 fn result(key: &GroupKey, columns: &Columns, facts: &Facts) -> Result<ScenarioResult, ReportError> {

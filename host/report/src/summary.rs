@@ -21,6 +21,8 @@ pub struct Summary {
     pub format: String,
     /// Who, what, when.
     pub run: RunMeta,
+    /// Percentiles that are shown.
+    pub percentiles: Vec<f64>,
     /// The worst verdict of all results, with all reasons.
     pub verdict: Verdict,
     /// Each scenario and repeat.

@@ -75,7 +75,7 @@ fn facts() -> Facts {
         },
         scenarios: vec![first, second],
         windows: vec![WindowFacts { scenario: "s".into(), start: Some(Nanos(0)), ..WindowFacts::default() }],
-        repeats: None,
+        percentiles: vec![75.0, 90.0, 99.0, 99.9],
         ..Facts::default()
     }
 }

@@ -260,3 +260,16 @@ fn a_run_without_rows_has_nothing_but_a_verdict() {
     assert_eq!(value(&warm, "failure_rate"), None);
     assert_eq!(value(&warm, "request_throughput"), None);
 }
+
+#[test]
+fn percentiles_that_the_workload_asks_for() {
+    let rows: Vec<_> = (0..101).map(|i| steady(i, 0, i * MS, MS, 2)).collect();
+    let facts = Facts { percentiles: vec![50.0, 75.0, 99.0, 99.99], ..Facts::default() };
+    let summary = summary(&rows, &facts);
+    assert_eq!(summary.percentiles, [50.0, 75.0, 99.0, 99.99]);
+    let ttft = spread(&summary.results[0], "ttft");
+    assert_eq!((ttft.get("p50"), ttft.get("p75"), ttft.get("p99")), (Some(50.0), Some(75.0), Some(99.0)));
+    assert!((ttft.get("p99_99").unwrap() - 99.99).abs() < 1e-9);
+    assert_eq!((ttft.get("p75_5"), ttft.others.len()), (None, 2));
+    assert_eq!(ttft.weak, ["p99_9", "p99_99"]);
+}

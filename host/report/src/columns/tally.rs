@@ -36,6 +36,8 @@ pub struct Tally {
 pub struct Columns {
     /// What throughput is counted over.
     pub window: Window,
+    /// Percentiles asked for.
+    pub percentiles: Vec<f64>,
     /// Measured attempts by outcome, in the order of [`Outcome::ALL`].
     pub outcomes: [u64; Outcome::ALL.len()],
     /// Rows that are not measured: warm-up, cool-down, probe.
@@ -76,9 +78,10 @@ pub struct Columns {
 
 impl Columns {
     /// Empty ones.
-    pub fn new(window: Window, slo: &Slo) -> Columns {
+    pub fn new(window: Window, slo: &Slo, percentiles: &[f64]) -> Columns {
         Columns {
             window,
+            percentiles: percentiles.to_vec(),
             outcomes: [0; Outcome::ALL.len()],
             apart: [0; 3],
             requests: 0,

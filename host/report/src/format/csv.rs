@@ -24,7 +24,8 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> Result<(), ReportError> 
                 line(out, result, [def.id, "value", def.unit.as_str()], &value.to_string())?;
             }
             if let Some(d) = &figure.distribution {
-                for (name, value) in Distribution::NAMES.iter().zip(d.values()) {
+                let others = d.others.iter().map(|(name, value)| (name.as_str(), *value));
+                for (name, value) in Distribution::NAMES.into_iter().zip(d.values()).chain(others) {
                     line(out, result, [def.id, name, def.unit.as_str()], &value.to_string())?;
                 }
             }

@@ -3,6 +3,7 @@
 use super::text;
 use crate::error::ReportError;
 use crate::metric::{FIGURES, figure};
+use crate::stats::percentile_name;
 use crate::summary::{ScenarioResult, Summary};
 use std::io::Write;
 
@@ -35,12 +36,12 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> Result<(), ReportError> 
     }
     for result in &summary.results {
         writeln!(out, "\n## {}\n", escaped(&text::title(result, text::several(&summary.results, result))))?;
-        one(out, result)?;
+        one(out, result, &summary.percentiles)?;
     }
     Ok(())
 }
 
-fn one(out: &mut dyn Write, result: &ScenarioResult) -> Result<(), ReportError> {
+fn one(out: &mut dyn Write, result: &ScenarioResult, percentiles: &[f64]) -> Result<(), ReportError> {
     writeln!(out, "| | |\n|---|---|")?;
     writeln!(out, "| Verdict | {} |", result.verdict.status)?;
     let lines = [
@@ -67,25 +68,21 @@ fn one(out: &mut dyn Write, result: &ScenarioResult) -> Result<(), ReportError> 
         let share = text::percent(slo.attainment);
         writeln!(out, "| {} within {} ms | {share} | {} of {} |", slo.figure, slo.limit_ms, slo.met, slo.of)?;
     }
-    writeln!(
-        out,
-        "\n| ms | n | mean | std | median | p90 | p95 | p99 | p99.9 |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
-    )?;
-    for (name, id) in text::LATENCIES.into_iter().chain([("Send lateness", "send_lateness")]) {
+    latencies(out, result, percentiles)
+}
+
+fn latencies(out: &mut dyn Write, result: &ScenarioResult, percentiles: &[f64]) -> Result<(), ReportError> {
+    let shown = percentiles.iter().map(|q| percentile_name(*q));
+    let names: Vec<String> = ["mean", "std", "median"].map(str::to_owned).into_iter().chain(shown).collect();
+    writeln!(out, "\n| ms | n | {} |", names.join(" | ").replace('_', "."))?;
+    writeln!(out, "|---|---:|{}", "---:|".repeat(names.len()))?;
+    for (label, id) in text::LATENCIES.into_iter().chain([("Send lateness", "send_lateness")]) {
         let Some(f) = result.figures.get(id).filter(|_| text::is_shown(result, id)) else { continue };
         let Some(d) = &f.distribution else { continue };
-        write!(out, "| {} | {} ", figure(id).map_or(name, |def| def.title), f.n)?;
-        let cells = [
-            ("mean", d.mean),
-            ("std", d.std),
-            ("median", d.median),
-            ("p90", d.p90),
-            ("p95", d.p95),
-            ("p99", d.p99),
-            ("p99_9", d.p99_9),
-        ];
-        for (name, value) in cells {
-            write!(out, "| {value:.2}{} ", if d.is_weak(name) { "\\*" } else { "" })?;
+        write!(out, "| {} | {} ", figure(id).map_or(label, |def| def.title), f.n)?;
+        for name in &names {
+            let mark = if d.is_weak(name) { "\\*" } else { "" };
+            write!(out, "| {}{mark} ", text::number(d.get(name)))?;
         }
         writeln!(out, "|")?;
     }

@@ -2,7 +2,7 @@
 
 use super::text;
 use crate::error::ReportError;
-use crate::stats::Distribution;
+use crate::stats::percentile_name;
 use crate::summary::{ScenarioResult, Summary};
 use crate::verdict::{Level, Status, Verdict};
 use std::io::Write;
@@ -21,7 +21,7 @@ pub fn write(summary: &Summary, colour: bool, out: &mut dyn Write) -> Result<(),
         headline(out, &title, result.verdict.status, paint)?;
         counts(out, result)?;
         rates(out, result)?;
-        latencies(out, result)?;
+        latencies(out, result, &summary.percentiles)?;
         writeln!(out)?;
     }
     verdict(out, &summary.verdict, Paint { colour })
@@ -126,19 +126,30 @@ fn rates(out: &mut dyn Write, result: &ScenarioResult) -> Result<(), ReportError
     row(out, "client", &format!("p99 send lateness {late} ms, read lag {lag} ms; merged reads {merged}"))
 }
 
-fn latencies(out: &mut dyn Write, result: &ScenarioResult) -> Result<(), ReportError> {
+/// Percentiles that 80 columns have room for; the others stand in the other forms.
+const MOST_PERCENTILES: usize = 6;
+
+fn latencies(out: &mut dyn Write, result: &ScenarioResult, percentiles: &[f64]) -> Result<(), ReportError> {
     writeln!(out, "{}", "-".repeat(WIDTH))?;
-    let heads = ["mean", "median", "p90", "p95", "p99"];
-    let head: String = heads.iter().map(|h| format!("{h:>12} ")).collect();
+    let shown = percentiles.iter().take(MOST_PERCENTILES).map(|q| percentile_name(*q));
+    let names: Vec<String> = ["mean", "median"].map(str::to_owned).into_iter().chain(shown).collect();
+    // A cell is its number and a mark.
+    let width = ((WIDTH - LABEL) / names.len() - 1).min(12);
+    let head: String = names.iter().map(|name| format!("{:>width$} ", name.replace('_', "."))).collect();
     writeln!(out, "{:<LABEL$}{}", "ms", head.trim_end())?;
     let mut weak = false;
-    for (name, id) in text::LATENCIES.into_iter().filter(|(_, id)| text::is_shown(result, id)) {
+    for (label, id) in text::LATENCIES.into_iter().filter(|(_, id)| text::is_shown(result, id)) {
         let Some(figure) = result.figures.get(id) else { continue };
-        let cells = match &figure.distribution {
-            Some(d) => cells(d, &mut weak),
-            None => heads.iter().map(|_| format!("{:>12} ", "-")).collect(),
-        };
-        writeln!(out, "{}", format!("{name:<LABEL$}{cells}").trim_end())?;
+        let cells = names.iter().map(|name| {
+            let known = figure.distribution.as_ref().and_then(|d| Some((d.get(name)?, d.is_weak(name))));
+            weak |= known.is_some_and(|(_, weak)| weak);
+            match known {
+                Some((value, weak)) => format!("{value:>width$.2}{}", if weak { '*' } else { ' ' }),
+                None => format!("{:>width$} ", "-"),
+            }
+        });
+        let cells: String = cells.collect();
+        writeln!(out, "{}", format!("{label:<LABEL$}{cells}").trim_end())?;
     }
     if result.tokens.answers_without_event_tokens > 0 {
         let n = result.tokens.answers_without_event_tokens;
@@ -152,16 +163,6 @@ fn latencies(out: &mut dyn Write, result: &ScenarioResult) -> Result<(), ReportE
         row(out, "", "* rests on too few values: fewer than one is expected beyond it")?;
     }
     Ok(())
-}
-
-fn cells(d: &Distribution, weak: &mut bool) -> String {
-    let cell = |(name, value): (&str, f64)| {
-        let mark = if d.is_weak(name) { '*' } else { ' ' };
-        *weak |= mark == '*';
-        format!("{value:>12.2}{mark}")
-    };
-    let shown = [("mean", d.mean), ("median", d.median), ("p90", d.p90), ("p95", d.p95), ("p99", d.p99)];
-    shown.map(cell).concat()
 }
 
 fn verdict(out: &mut dyn Write, verdict: &Verdict, paint: Paint) -> Result<(), ReportError> {

@@ -15,5 +15,5 @@ pub(super) const E2E: FigureDef = FigureDef {
 };
 
 fn compute(columns: &Columns) -> Measured {
-    Measured::of_nanos(&columns.e2e)
+    Measured::of_nanos(columns, &columns.e2e)
 }

@@ -15,5 +15,5 @@ pub(super) const ITL: FigureDef = FigureDef {
 };
 
 fn compute(columns: &Columns) -> Measured {
-    Measured::of(&columns.gaps.ranked(), 1e3)
+    Measured::of(columns, &columns.gaps.ranked(), 1e3)
 }

@@ -14,5 +14,5 @@ pub(super) const QUEUE_WAIT: FigureDef = FigureDef {
 };
 
 fn compute(columns: &Columns) -> Measured {
-    Measured::of_nanos(&columns.queue)
+    Measured::of_nanos(columns, &columns.queue)
 }

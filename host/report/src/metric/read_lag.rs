@@ -15,5 +15,5 @@ pub(super) const READ_LAG: FigureDef = FigureDef {
 };
 
 fn compute(columns: &Columns) -> Measured {
-    Measured::of_nanos(&columns.read_lag)
+    Measured::of_nanos(columns, &columns.read_lag)
 }

@@ -83,13 +83,14 @@ pub enum Measured {
 
 impl Measured {
     /// Of times in ns, shown in ms.
-    pub(crate) fn of_nanos(values: &[i64]) -> Measured {
-        Measured::of(&Sorted::from_integers(values), 1e6)
+    pub(crate) fn of_nanos(columns: &Columns, values: &[i64]) -> Measured {
+        Measured::of(columns, &Sorted::from_integers(values), 1e6)
     }
 
     /// Of a population whose values are `per_unit` to the figure's unit.
-    pub(crate) fn of(population: &dyn Population, per_unit: f64) -> Measured {
-        Measured::Spread { n: population.len(), distribution: Distribution::of(population, per_unit) }
+    pub(crate) fn of(columns: &Columns, population: &dyn Population, per_unit: f64) -> Measured {
+        let distribution = Distribution::of(population, per_unit, &columns.percentiles);
+        Measured::Spread { n: population.len(), distribution }
     }
 
     /// A rate: `count` over the window, where both are known.

@@ -15,5 +15,5 @@ pub(super) const RESPONSE_TIME: FigureDef = FigureDef {
 };
 
 fn compute(columns: &Columns) -> Measured {
-    Measured::of_nanos(&columns.response)
+    Measured::of_nanos(columns, &columns.response)
 }

@@ -15,5 +15,5 @@ pub(super) const SEND_LATENESS: FigureDef = FigureDef {
 };
 
 fn compute(columns: &Columns) -> Measured {
-    Measured::of_nanos(&columns.lateness)
+    Measured::of_nanos(columns, &columns.lateness)
 }

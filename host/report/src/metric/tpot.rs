@@ -17,5 +17,5 @@ pub(super) const TPOT: FigureDef = FigureDef {
 };
 
 fn compute(columns: &Columns) -> Measured {
-    Measured::of(&Sorted::new(columns.tpot.clone()), 1e6)
+    Measured::of(columns, &Sorted::new(columns.tpot.clone()), 1e6)
 }

@@ -15,5 +15,5 @@ pub(super) const TTFO: FigureDef = FigureDef {
 };
 
 fn compute(columns: &Columns) -> Measured {
-    Measured::of_nanos(&columns.ttfo)
+    Measured::of_nanos(columns, &columns.ttfo)
 }

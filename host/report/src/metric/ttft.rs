@@ -15,5 +15,5 @@ pub(super) const TTFT: FigureDef = FigureDef {
 };
 
 fn compute(columns: &Columns) -> Measured {
-    Measured::of_nanos(&columns.ttft)
+    Measured::of_nanos(columns, &columns.ttft)
 }

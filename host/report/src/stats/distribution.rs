@@ -3,6 +3,12 @@
 use super::{Population, enough_for};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Name of a percentile as it stands in a summary: `p90`, `p99_9`.
+pub fn percentile_name(q: f64) -> String {
+    format!("p{q}").replace('.', "_")
+}
 
 /// Statistics of a figure's values, in the figure's unit. Percentiles are exact, by numpy's linear rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +32,8 @@ pub struct Distribution {
     pub p99: f64,
     /// 99.9th percentile.
     pub p99_9: f64,
+    /// Percentiles that the workload asks for beside these, by name (`p75`, `p99_99`).
+    pub others: BTreeMap<String, f64>,
     /// Percentiles that rest on too few values: fewer than one is expected beyond them.
     pub weak: Vec<String>,
 }
@@ -37,14 +45,21 @@ impl Distribution {
     /// The percentiles among them that need many values.
     pub const PERCENTILES: [(&'static str, f64); 4] = [("p90", 90.0), ("p95", 95.0), ("p99", 99.0), ("p99_9", 99.9)];
 
-    /// Of a population whose values are `per_unit` to the shown unit (1e6 for ns shown as ms); `None` for an
-    /// empty one.
-    pub fn of(population: &dyn Population, per_unit: f64) -> Option<Distribution> {
+    /// Of a population whose values are `per_unit` to the shown unit (1e6 for ns shown as ms), with the
+    /// percentiles `asked` for; `None` for an empty one.
+    pub fn of(population: &dyn Population, per_unit: f64, asked: &[f64]) -> Option<Distribution> {
         let at = |q| population.percentile(q).map(|v| v / per_unit);
-        let weak = Distribution::PERCENTILES
+        let fixed = Distribution::PERCENTILES.map(|(name, q)| (name.to_owned(), q));
+        let others: Vec<(String, f64)> = asked
             .iter()
+            .map(|q| (percentile_name(*q), *q))
+            .filter(|(name, _)| name != "p50" && fixed.iter().all(|(known, _)| known != name))
+            .collect();
+        let weak = fixed
+            .iter()
+            .chain(&others)
             .filter(|(_, q)| !enough_for(*q, population.len()))
-            .map(|(name, _)| (*name).to_owned())
+            .map(|(name, _)| name.clone())
             .collect();
         Some(Distribution {
             mean: population.mean()? / per_unit,
@@ -56,6 +71,7 @@ impl Distribution {
             p95: at(95.0)?,
             p99: at(99.0)?,
             p99_9: at(99.9)?,
+            others: others.iter().map(|(name, q)| Some((name.clone(), at(*q)?))).collect::<Option<_>>()?,
             weak,
         })
     }
@@ -63,6 +79,15 @@ impl Distribution {
     /// The statistics in the order of [`Distribution::NAMES`].
     pub fn values(&self) -> [f64; 9] {
         [self.mean, self.std, self.min, self.max, self.median, self.p90, self.p95, self.p99, self.p99_9]
+    }
+
+    /// A statistic by its name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        let fixed = Distribution::NAMES.iter().zip(self.values()).find(|(known, _)| **known == name);
+        match name {
+            "p50" => Some(self.median),
+            _ => fixed.map(|(_, value)| value).or_else(|| self.others.get(name).copied()),
+        }
     }
 
     /// The statistic rests on too few values.
