@@ -61,8 +61,10 @@ impl Adapters {
     /// # Errors
     /// As [`Adapters::new`].
     pub(crate) fn of_workload(global: &Global, file: &Path) -> Result<Adapters, Failure> {
-        // The parent of a bare name is the empty path, which means this folder.
-        Adapters::new(global, file.parent().unwrap_or(Path::new("")))
+        // Absolute, since engines start in folders of their own.
+        let file = std::path::absolute(file)
+            .map_err(|e| Failure::input(format!("failed to find the folder of `{}`", file.display())).because(&e))?;
+        Adapters::new(global, file.parent().unwrap_or(Path::new("/")))
     }
 
     /// What paths of the workload are relative to.

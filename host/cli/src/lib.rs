@@ -3,7 +3,7 @@
 
 mod app;
 pub mod args;
-mod bundled;
+pub mod bundled;
 mod catalog;
 mod command;
 mod diagnostics;
@@ -11,6 +11,7 @@ mod engine_plan;
 mod exit;
 mod outcome;
 mod progress;
+mod reference;
 mod samples;
 mod session;
 mod signals;
@@ -19,3 +20,4 @@ mod workload;
 
 pub use app::main_with;
 pub use exit::Exit;
+pub use reference::reference;

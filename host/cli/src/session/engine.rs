@@ -13,7 +13,7 @@ use bench_core::launch::{EnvValue, ServerInfo};
 use bench_launch::{Grant, HttpGet, Identity, LaunchError, LaunchOptions, Launcher, Replica, StopReport, free_ports};
 use bench_load::Target;
 use bench_plugin::EngineAdapter;
-use bench_trace::{EngineRun, LaunchedProcess};
+use bench_trace::{EngineRun, LaunchedProcess, RunDir};
 use bench_workload::{AttachPlan, EnginePlan, EngineTarget, LaunchSettings};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,9 +42,13 @@ impl HttpGet for Http {
     }
 }
 
+/// How long a document of the engine's own metrics may take.
+const METRICS_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// An engine that is up.
 pub(super) struct Engine {
     replicas: Vec<Replica>,
+    metrics: Vec<String>,
     /// Where requests go.
     pub(super) targets: Vec<Target>,
     /// What is known of it.
@@ -99,11 +103,16 @@ impl Bringing<'_> {
             run.urls.push(attached.url.clone());
             targets.push(Target { url: attached.url, headers: headers.clone() });
         }
-        Ok(Engine { replicas: Vec::new(), targets, run })
+        Ok(Engine { replicas: Vec::new(), metrics: paths(server), targets, run })
     }
 
     fn launch(&self, launch: &LaunchSettings, server: &ServerInfo) -> Result<Engine, Failure> {
-        let mut engine = Engine { replicas: Vec::new(), targets: Vec::new(), run: self.described(false) };
+        let mut engine = Engine {
+            replicas: Vec::new(),
+            metrics: paths(server),
+            targets: Vec::new(),
+            run: self.described(false),
+        };
         let cancel = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&cancel);
         let _listening = self.interrupts.during(move |_| told.store(true, Ordering::SeqCst));
@@ -233,6 +242,25 @@ impl Engine {
         self.replicas.push(up);
     }
 
+    /// Keeps the engine's own metrics as they stand at the end, as `metrics-REPLICA.txt` in the run's folder: what the
+    /// rows' token counts can be held against. A server that gives none is no fault of the run.
+    pub(super) fn keep_metrics(&self, dir: &RunDir) {
+        for (number, target) in self.targets.iter().enumerate() {
+            let http = Http { headers: target.headers.clone() };
+            for path in &self.metrics {
+                match http.get(&format!("{}{path}", target.url), METRICS_TIMEOUT) {
+                    Ok((200, body)) => {
+                        if let Err(e) = dir.write_file(&format!("metrics-{number}.txt"), &body) {
+                            tracing::warn!(target: "bench", "failed to keep the engine's metrics: {e}");
+                        }
+                    }
+                    Ok((status, _)) => tracing::info!(target: "bench", "`{path}` answers {status}: no metrics"),
+                    Err(e) => tracing::info!(target: "bench", "`{path}`: no metrics: {e}"),
+                }
+            }
+        }
+    }
+
     /// The first process that ended although nobody stopped it, in words, with the last lines of its log.
     pub(super) fn died(&mut self) -> Option<String> {
         self.replicas.iter_mut().enumerate().find_map(|(number, replica)| {
@@ -274,6 +302,10 @@ pub(crate) fn remark(d: &AdapterDiagnostic) -> String {
     let key = d.key.as_ref().map_or(String::new(), |k| format!("`{k}`: "));
     let help = d.help.as_ref().map_or(String::new(), |h| format!(" ({h})"));
     format!("{}: {key}{}{help}", format!("{:?}", d.severity).to_lowercase(), d.message)
+}
+
+fn paths(server: &ServerInfo) -> Vec<String> {
+    server.metrics.iter().map(|m| m.path.clone()).collect()
 }
 
 fn note_identity(run: &mut EngineRun, identity: &Identity) {

@@ -65,7 +65,7 @@ impl Driver<'_> {
         let format = adapter.decoding(&maker.plan.settings).map_err(|e| failed(&e))?;
         let decoder = match format.plan {
             Some(_) => None,
-            None => Some(adapter.decoder().map_err(|e| failed(&e))?),
+            None => Some(adapter.decoder()),
         };
         let whole =
             Whole { requests: stretch.spec.requests, duration: stretch.spec.duration.map(Nanos::to_duration) };

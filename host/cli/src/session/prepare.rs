@@ -125,7 +125,10 @@ pub(super) fn warmup(samples: &[Sample], count: u32) -> Vec<Sample> {
         match &mut sample.prompt {
             Prompt::Text(text) => text.insert_str(0, &mark),
             // Another first token is another prefix.
-            Prompt::Tokens(ids) => ids.rotate_left(usize::from(ids.len() > 1)),
+            Prompt::Tokens(ids) => {
+                let by = usize::from(ids.len() > 1);
+                ids.rotate_left(by);
+            }
             Prompt::Messages(messages) => {
                 let parts = messages.first_mut().and_then(|m| m.content.first_mut());
                 if let Some(Part::Text(text)) = parts {

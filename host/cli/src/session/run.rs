@@ -110,6 +110,9 @@ impl Running<'_> {
         self.info.engine = Some(engine.run.clone());
         let measured = self.measure(&mut engine);
         let died = engine.died();
+        if died.is_none() {
+            engine.keep_metrics(self.dir);
+        }
         let (run, complaints) = engine.stop();
         self.info.engine = Some(run);
         for complaint in complaints {
@@ -320,7 +323,7 @@ fn scenario_info(scenario: &ScenarioPlan, drawn: &Drawn) -> ScenarioInfo {
         dataset: scenario.dataset.adapter.id.clone(),
         load: scenario.load.clone(),
         limits: scenario.limits.clone(),
-        slo: scenario.slo.clone(),
+        slo: scenario.slo,
         samples: Some(drawn.samples.len() as u64),
         notes: drawn.notes.clone(),
     }

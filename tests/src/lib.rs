@@ -1,1 +1,0 @@
-//! What the end-to-end tests share.
