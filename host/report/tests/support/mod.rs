@@ -81,7 +81,7 @@ pub(crate) fn streamed(
         first_byte: times.first().copied(),
         first_token: content().next().map(|e| at(e.0)),
         first_content: content().find(|e| e.1 != EventKind::Reasoning).map(|e| at(e.0)),
-        last_token: content().last().map(|e| at(e.0)),
+        last_token: content().next_back().map(|e| at(e.0)),
         end: Nanos(last + 50_000),
         stamp_lag: Some(Nanos(20_000)),
         events: Some(Events {
