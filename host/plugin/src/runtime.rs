@@ -94,6 +94,9 @@ fn explain(e: &wasmtime::Error, state: &HostState, deadline: Duration) -> CallEr
         Some(Trap::StackOverflow) => {
             CallError::Fault(format!("its call stack is exhausted (a recursion without end?){last_words}"))
         }
+        Some(Trap::MemoryOutOfBounds) => {
+            CallError::Fault(format!("it reached outside its memory (a recursion without end, or a bug){last_words}"))
+        }
         Some(Trap::UnreachableCodeReached) => CallError::Fault(format!("it panicked{last_words}")),
         Some(trap) => CallError::Fault(format!("{trap}{last_words}")),
         None => {

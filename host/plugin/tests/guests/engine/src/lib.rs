@@ -36,6 +36,7 @@ impl Engine for Misbehaving {
             },
             "grow" => grow(),
             "recurse" => Ok(recurse(0)),
+            "recurse-wide" => Ok(recurse_wide(0)),
             "remember" => Ok(CALLS.fetch_add(1, Ordering::Relaxed) + 1),
             "log" => {
                 for i in 0..5000 {
@@ -160,10 +161,17 @@ fn grow() -> Result<u32, Error> {
     }
 }
 
-#[expect(unconditional_recursion, reason = "it is what this mode does wrong")]
+/// Takes the call stack of the runtime.
+#[inline(never)]
 fn recurse(n: u32) -> u32 {
-    black_box([n; 64]);
-    black_box(recurse(n + 1)) + n
+    if n == u32::MAX { 0 } else { recurse(n + 1).wrapping_mul(3) ^ n }
+}
+
+/// Takes the stack that lies in the guest's memory.
+#[expect(unconditional_recursion, reason = "it is what this mode does wrong")]
+fn recurse_wide(n: u32) -> u32 {
+    black_box([n; 1024]);
+    black_box(recurse_wide(n + 1)) + n
 }
 
 bench_sdk::export_engine!(Misbehaving);
