@@ -15,6 +15,14 @@ def strings(reader: gguf.GGUFReader, key: str) -> list[str]:
     return [bytes(field.parts[i]).decode("utf-8") for i in field.data]
 
 
+def missing_bytes(tokens: list[str]) -> list[str]:
+    """Symbols of bytes that the model has no token for; a byte-level tokenizer has one for each byte."""
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    moved = [chr(0x100 + n) for n in range(256 - len(plain))]
+    known = set(tokens)
+    return [symbol for symbol in [*map(chr, plain), *moved] if symbol not in known]
+
+
 def main() -> None:
     reader = gguf.GGUFReader(sys.argv[1])
     pre = strings(reader, "tokenizer.ggml.pre")[0]
@@ -47,7 +55,7 @@ def main() -> None:
             "fuse_unk": False,
             "byte_fallback": False,
             "ignore_merges": False,
-            "vocab": {text: i for i, text in enumerate(tokens)},
+            "vocab": {text: i for i, text in enumerate([*tokens, *missing_bytes(tokens)])},
             "merges": strings(reader, "tokenizer.ggml.merges"),
         },
     }

@@ -32,7 +32,10 @@ fn assert_current(file: &str, now: &str) {
         return;
     }
     let before = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(before == now, "`{file}` is stale; write it with: BENCH_BLESS=1 cargo test --release -p bench-tests --test cli");
+    assert!(
+        before == now,
+        "`{file}` is stale; write it with: BENCH_BLESS=1 cargo test --release -p bench-tests --test cli"
+    );
 }
 
 #[test]
@@ -108,8 +111,7 @@ fn a_plan_shows_the_command_and_contacts_nothing() {
 
 #[test]
 fn samples_are_one_line_a_request() {
-    let case =
-        Case::new(&sim_workload("", "kind = \"burst\"\nrequests = 3")).file("prompts.jsonl", &prompts(5, 7));
+    let case = Case::new(&sim_workload("", "kind = \"burst\"\nrequests = 3")).file("prompts.jsonl", &prompts(5, 7));
     let output = bench_host(["samples", &case.workload().display().to_string(), "--text"]);
     assert_exit(&output, 0);
     let lines: Vec<serde_json::Value> =
@@ -123,11 +125,12 @@ fn samples_are_one_line_a_request() {
 
 #[test]
 fn an_engine_that_does_not_start_is_a_launch_failure() {
-    let case = Case::new(&sim_workload("", "kind = \"burst\"\nrequests = 3").replace(
-        "[engine.options]",
-        "[engine.launch]\nprograms = { bench-host = \"/bin/false\" }\n[engine.options]",
-    ))
-    .file("prompts.jsonl", &prompts(5, 7));
+    let case =
+        Case::new(&sim_workload("", "kind = \"burst\"\nrequests = 3").replace(
+            "[engine.options]",
+            "[engine.launch]\nprograms = { bench-host = \"/bin/false\" }\n[engine.options]",
+        ))
+        .file("prompts.jsonl", &prompts(5, 7));
     let output = case.run(&[]);
     assert_exit(&output, 5);
     assert!(stderr(&output).contains("ended before it was ready"), "{}", stderr(&output));

@@ -87,8 +87,21 @@ fn the_load_path_sees_neither_wasm_nor_parquet() {
 #[test]
 fn the_top_level_is_as_agreed() {
     let known = [
-        "CHANGELOG.md", "CONTRIBUTING.md", "Cargo.lock", "Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md",
-        "clippy.toml", "host", "plugins", "rust-toolchain.toml", "rustfmt.toml", "sdk", "tests", "workloads",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "Cargo.lock",
+        "Cargo.toml",
+        "LICENSE-APACHE",
+        "LICENSE-MIT",
+        "README.md",
+        "clippy.toml",
+        "host",
+        "plugins",
+        "rust-toolchain.toml",
+        "rustfmt.toml",
+        "sdk",
+        "tests",
+        "workloads",
     ];
     let out = Command::new("git").args(["ls-files"]).current_dir(root()).output().expect("run git ls-files");
     let top: BTreeSet<String> = String::from_utf8_lossy(&out.stdout)

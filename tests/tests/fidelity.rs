@@ -292,30 +292,3 @@ fn own_prompts_come_in_the_order_of_the_file() {
     assert_eq!(second.prompt.digest_text(), "second");
     assert_eq!((yielded.count("skipped-line"), yielded.notes[0].offset), (2, Some(72)));
 }
-
-/// CPU seconds of this thread while `f` runs.
-#[cfg(not(debug_assertions))]
-fn cpu_seconds(f: impl FnOnce()) -> f64 {
-    let now = || {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-    };
-    let start = now();
-    f();
-    now() - start
-}
-
-/// The tokenizer's load is part of it; optimised builds only.
-#[test]
-#[cfg(not(debug_assertions))]
-fn sampling_takes_less_than_two_cpu_seconds() {
-    let load = cpu_seconds(|| drop(Tokenizer::load(&cached("tokenizer-qwen3/tokenizer.json")).unwrap()));
-    let _ = &*TOKENIZER;
-    let conversations = cpu_seconds(|| drop(sharegpt(&prefix(), 0, 1000, json!({}))));
-    assert!(load + conversations < 2.0, "sharegpt: {load} + {conversations}");
-    for sampler in ["exact", "vllm-0.11", "vllm-0.33"] {
-        let options = json!({"sampler": sampler, "input-len": 4000, "output-len": 200});
-        let seconds = cpu_seconds(|| drop(random(42, 500, options)));
-        assert!(load + seconds < 2.0, "random, {sampler}: {load} + {seconds}");
-    }
-}

@@ -37,10 +37,7 @@ fn assert_counts_are_the_servers(case: &Case, rows: &[RequestRecord]) {
     let metrics = std::fs::read_to_string(case.out().join("metrics-0.txt")).expect("the engine's metrics");
     let sum = |of: fn(&RequestRecord) -> Option<u32>| -> u64 { rows.iter().filter_map(of).map(u64::from).sum() };
     assert_eq!(sum(|r| r.output_tokens), counter(&metrics, "llamacpp:tokens_predicted_total"));
-    assert_eq!(
-        sum(|r| r.prompt_tokens) - sum(|r| r.cached_tokens),
-        counter(&metrics, "llamacpp:prompt_tokens_total")
-    );
+    assert_eq!(sum(|r| r.prompt_tokens) - sum(|r| r.cached_tokens), counter(&metrics, "llamacpp:prompt_tokens_total"));
 }
 
 #[test]

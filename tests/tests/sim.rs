@@ -40,11 +40,9 @@ fn the_quickstart_is_valid_and_reported_the_same_again() {
 
 #[test]
 fn configured_times_are_measured() {
-    let case = Case::new(&sim_workload(
-        "ttft = \"80ms\"\nitl = \"5ms\"",
-        "kind = \"closed\"\nconcurrency = 4\nrequests = 24",
-    ))
-    .file("prompts.jsonl", &prompts(24, 21));
+    let case =
+        Case::new(&sim_workload("ttft = \"80ms\"\nitl = \"5ms\"", "kind = \"closed\"\nconcurrency = 4\nrequests = 24"))
+            .file("prompts.jsonl", &prompts(24, 21));
     assert_exit(&case.run(&[]), 0);
     let summary = case.summary();
     let result = &summary["results"][0];
@@ -58,11 +56,8 @@ fn configured_times_are_measured() {
 
 #[test]
 fn a_thousand_streams_at_once() {
-    let case = Case::new(&sim_workload(
-        "ttft = \"500ms\"\nitl = \"100ms\"",
-        "kind = \"burst\"\nrequests = 1000",
-    ))
-    .file("prompts.jsonl", &prompts(1000, 10));
+    let case = Case::new(&sim_workload("ttft = \"500ms\"\nitl = \"100ms\"", "kind = \"burst\"\nrequests = 1000"))
+        .file("prompts.jsonl", &prompts(1000, 10));
     let run = case.run(&["--set", "scenario.own.limits.request-timeout=\"120s\""]);
     let rows = case.rows();
     let measured: Vec<_> = rows.iter().filter(|r| r.phase == Phase::Measure).collect();
@@ -134,11 +129,8 @@ fn signal(child: &Child, signal: rustix::process::Signal) {
 }
 
 fn slow_case() -> Case {
-    Case::new(&sim_workload(
-        "ttft = \"20ms\"\nitl = \"20ms\"",
-        "kind = \"closed\"\nconcurrency = 4\nrequests = 5000",
-    ))
-    .file("prompts.jsonl", &prompts(5000, 5))
+    Case::new(&sim_workload("ttft = \"20ms\"\nitl = \"20ms\"", "kind = \"closed\"\nconcurrency = 4\nrequests = 5000"))
+        .file("prompts.jsonl", &prompts(5000, 5))
 }
 
 #[test]
@@ -167,7 +159,5 @@ fn a_killed_run_is_read_up_to_the_last_seconds() {
     assert_exit(&report, 0);
     assert!(stdout(&report).contains("INVALID"), "{}", stdout(&report));
     assert!(!case.rows().is_empty());
-    wait_until("the engine's end", || {
-        processes_with(&case.out().display().to_string()).is_empty()
-    });
+    wait_until("the engine's end", || processes_with(&case.out().display().to_string()).is_empty());
 }

@@ -45,15 +45,9 @@ impl Adapters {
     /// # Errors
     /// The sandbox can't work on this machine.
     pub(crate) fn new(global: &Global, base_dir: &Path) -> Result<Adapters, Failure> {
-        let config =
-            PluginConfig { cache_dir: cache_dir(global), limits: Limits::default(), bundled: BUNDLED };
+        let config = PluginConfig { cache_dir: cache_dir(global), limits: Limits::default(), bundled: BUNDLED };
         let host = PluginHost::new(config).map_err(|e| Failure::internal("failed to start the sandbox").because(&e))?;
-        Ok(Adapters {
-            host,
-            base_dir: base_dir.to_owned(),
-            engines: RefCell::default(),
-            datasets: RefCell::default(),
-        })
+        Ok(Adapters { host, base_dir: base_dir.to_owned(), engines: RefCell::default(), datasets: RefCell::default() })
     }
 
     /// Those for the workload in `file`.
@@ -84,9 +78,13 @@ impl Adapters {
     /// # Errors
     /// There is none, or it can't be loaded.
     pub(crate) fn engine_adapter(&self, written: &str) -> Result<Rc<Loaded<EngineAdapter>>, PluginError> {
-        self.load(AdapterKind::Engine, &self.engines, written, |source| self.host.engine(source), |a| {
-            (a.manifest().info.id.clone(), a.manifest().info.version.clone())
-        })
+        self.load(
+            AdapterKind::Engine,
+            &self.engines,
+            written,
+            |source| self.host.engine(source),
+            |a| (a.manifest().info.id.clone(), a.manifest().info.version.clone()),
+        )
     }
 
     /// A dataset adapter by the name that a workload gives it.
@@ -94,9 +92,13 @@ impl Adapters {
     /// # Errors
     /// There is none, or it can't be loaded.
     pub(crate) fn dataset_adapter(&self, written: &str) -> Result<Rc<Loaded<DatasetAdapter>>, PluginError> {
-        self.load(AdapterKind::Dataset, &self.datasets, written, |source| self.host.dataset(source), |a| {
-            (a.manifest().info.id.clone(), a.manifest().info.version.clone())
-        })
+        self.load(
+            AdapterKind::Dataset,
+            &self.datasets,
+            written,
+            |source| self.host.dataset(source),
+            |a| (a.manifest().info.id.clone(), a.manifest().info.version.clone()),
+        )
     }
 
     fn load<A>(

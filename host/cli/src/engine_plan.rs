@@ -78,8 +78,11 @@ fn devices(launch: &LaunchSettings, replica: u32) -> Result<Vec<Device>, Failure
     };
     let replicas = launch.replicas as usize;
     if !indices.len().is_multiple_of(replicas) {
-        return Err(Failure::input(format!("{} devices can't be shared equally by {replicas} replicas", indices.len()))
-            .help("set `engine.launch.gpus` to a multiple of `engine.launch.replicas`"));
+        return Err(Failure::input(format!(
+            "{} devices can't be shared equally by {replicas} replicas",
+            indices.len()
+        ))
+        .help("set `engine.launch.gpus` to a multiple of `engine.launch.replicas`"));
     }
     let share = indices.len() / replicas;
     let mine = indices.into_iter().skip(share * replica as usize).take(share);

@@ -70,11 +70,7 @@ impl Progress {
         })
     }
 
-    fn start(
-        terminal: Terminal,
-        quiet: bool,
-        mut line: impl FnMut(Duration) -> String + Send + 'static,
-    ) -> Progress {
+    fn start(terminal: Terminal, quiet: bool, mut line: impl FnMut(Duration) -> String + Send + 'static) -> Progress {
         if quiet {
             return Progress::none();
         }

@@ -19,8 +19,7 @@ pub fn reference() -> String {
 fn section(out: &mut String, command: clap::Command, path: &str) {
     let mut command = command.bin_name(path.to_owned());
     let _ = write!(out, "\n## {path}\n\n```text\n{}\n```\n", command.render_long_help().to_string().trim_end());
-    let below: Vec<clap::Command> =
-        command.get_subcommands().filter(|c| c.get_name() != "help").cloned().collect();
+    let below: Vec<clap::Command> = command.get_subcommands().filter(|c| c.get_name() != "help").cloned().collect();
     for sub in below {
         let path = format!("{path} {}", sub.get_name());
         section(out, sub.term_width(100), &path);

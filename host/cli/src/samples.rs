@@ -36,8 +36,8 @@ impl<'a> LazyTokenizer<'a> {
     pub(crate) fn get(&self) -> Result<Option<&Arc<Tokenizer>>, Failure> {
         let Some(path) = self.path else { return Ok(None) };
         if self.loaded.get().is_none() {
-            let tokenizer = Tokenizer::load(&path.path)
-                .map_err(|e| Failure::input("failed to load the tokenizer").because(&e))?;
+            let tokenizer =
+                Tokenizer::load(&path.path).map_err(|e| Failure::input("failed to load the tokenizer").because(&e))?;
             return Ok(Some(self.loaded.get_or_init(|| Arc::new(tokenizer))));
         }
         Ok(self.loaded.get())
@@ -119,9 +119,7 @@ fn wanted(scenario: &ScenarioPlan) -> (u64, bool) {
     match (load.requests, &load.kind) {
         (Some(n), _) => (n, false),
         (None, LoadKind::Closed { .. }) => (POOL, true),
-        (None, _) => {
-            (bench_load::arrival::offsets(load, scenario.seeds.arrival, None).len() as u64, false)
-        }
+        (None, _) => (bench_load::arrival::offsets(load, scenario.seeds.arrival, None).len() as u64, false),
     }
 }
 

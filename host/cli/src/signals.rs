@@ -21,12 +21,16 @@ struct Shared {
 }
 
 impl Interrupts {
-    /// Starts to listen for SIGINT, SIGTERM and SIGHUP.
+    /// Starts to listen for SIGINT, SIGTERM and, unless it is ignored, SIGHUP.
     ///
     /// # Errors
     /// The system refuses the handlers.
     pub(crate) fn listen() -> std::io::Result<Interrupts> {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        // `nohup` has SIGHUP ignored, and means it.
+        if !is_ignored(SIGHUP) {
+            signals.add_signal(SIGHUP)?;
+        }
         let handle = signals.handle();
         let shared = Arc::new(Shared { count: AtomicU32::new(0), action: Mutex::new(None) });
         let seen = Arc::clone(&shared);
@@ -58,6 +62,13 @@ impl Interrupts {
         *slot = Some(Box::new(action));
         During { of: self }
     }
+}
+
+/// Whether this process was started with a signal ignored. Where the system doesn't say, it was not.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|l| u64::from_str_radix(l.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }
 
 impl Drop for Interrupts {

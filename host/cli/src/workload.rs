@@ -31,8 +31,7 @@ pub(crate) fn read(file: &Path, set: &[String], adapters: &Adapters, terminal: &
 
 fn text(file: &Path) -> Result<String, Failure> {
     let shown = file.display();
-    let unreadable =
-        |e: std::io::Error| Failure::input(format!("failed to read the workload `{shown}`")).because(&e);
+    let unreadable = |e: std::io::Error| Failure::input(format!("failed to read the workload `{shown}`")).because(&e);
     let opened = std::fs::File::open(file).map_err(unreadable)?;
     if opened.metadata().map_err(unreadable)?.is_dir() {
         return Err(Failure::input(format!("`{shown}` is a folder")).help("give the workload file itself"));

@@ -162,6 +162,7 @@ impl Drop for Process {
 
 /// Runs in the child, before the program does.
 fn prepare_child(parent: u32) -> io::Result<()> {
+    default_signals();
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     // The parent may have ended before the line above.
     let now = rustix::process::getppid().map(Pid::as_raw_pid);
@@ -172,6 +173,15 @@ fn prepare_child(parent: u32) -> io::Result<()> {
     // which is so already. A kernel before 5.11 knows no such call; the descriptors made by std are closed anyway.
     unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     Ok(())
+}
+
+/// Ignored signals stay ignored over an exec, and a shell ignores SIGINT for what it starts in the background: the
+/// engine must be able to hear what its stop rule sends.
+fn default_signals() {
+    for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE] {
+        // SAFETY: setting a disposition touches nothing of this program; a number that is no signal is refused.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
 }
 
 type Job = (Command, mpsc::Sender<io::Result<Child>>);

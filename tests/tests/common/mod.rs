@@ -107,7 +107,9 @@ impl Case {
 
 /// A dataset of `n` own prompts.
 pub fn prompts(n: usize, output_tokens: u32) -> String {
-    (0..n).map(|i| format!("{{\"prompt\": \"Tell me about number {i}.\", \"output_tokens\": {output_tokens}}}\n")).collect()
+    (0..n)
+        .map(|i| format!("{{\"prompt\": \"Tell me about number {i}.\", \"output_tokens\": {output_tokens}}}\n"))
+        .collect()
 }
 
 /// A workload with the simulated engine, own prompts and one load.

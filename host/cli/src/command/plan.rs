@@ -119,7 +119,8 @@ fn text(plan: &Plan, launches: &[LaunchPlan]) -> String {
         scenario_text(&mut out, scenario);
     }
     let _ = writeln!(out, "repeats   {}", plan.repeats);
-    let _ = writeln!(out, "in all    at least {} requests, at least {}", plan.requests_at_least(), plan.least_duration());
+    let _ =
+        writeln!(out, "in all    at least {} requests, at least {}", plan.requests_at_least(), plan.least_duration());
     out
 }
 

@@ -145,8 +145,7 @@ fn duration(text: &str) -> Result<Nanos, String> {
 pub(super) fn run(args: SimArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let config = SimConfig::from(args);
     config.validate().map_err(|e| Failure::input("the simulated engine can't work so").because(&e))?;
-    let interrupts = Interrupts::listen()
-        .map_err(|e| Failure::internal("failed to listen for signals").because(&e))?;
+    let interrupts = Interrupts::listen().map_err(|e| Failure::internal("failed to listen for signals").because(&e))?;
     let address = format!("{}:{}", config.host, config.port);
     let server = SimServer::bind(config).map_err(|e| {
         Failure::new(Exit::Launch, format!("failed to listen on `{address}`"))

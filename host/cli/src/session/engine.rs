@@ -24,8 +24,23 @@ use std::time::Duration;
 /// Variables of our environment that every engine gets: what programs need to find themselves, their libraries and
 /// their caches. Everything else is the workload's to name.
 const BASE_ENV: [&str; 18] = [
-    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV",
-    "CUDA_HOME", "CUDA_PATH", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "XDG_CACHE_HOME", "SSL_CERT_FILE",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "HF_HOME",
+    "HF_HUB_CACHE",
+    "HF_HUB_OFFLINE",
+    "XDG_CACHE_HOME",
+    "SSL_CERT_FILE",
     "SSL_CERT_DIR",
 ];
 
@@ -107,28 +122,17 @@ impl Bringing<'_> {
     }
 
     fn launch(&self, launch: &LaunchSettings, server: &ServerInfo) -> Result<Engine, Failure> {
-        let mut engine = Engine {
-            replicas: Vec::new(),
-            metrics: paths(server),
-            targets: Vec::new(),
-            run: self.described(false),
-        };
+        let mut engine =
+            Engine { replicas: Vec::new(), metrics: paths(server), targets: Vec::new(), run: self.described(false) };
         let cancel = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&cancel);
         let _listening = self.interrupts.during(move |_| told.store(true, Ordering::SeqCst));
-        let _progress =
-            Progress::waiting(self.terminal, self.quiet, &format!("launching {}", self.plan.adapter.id));
+        let _progress = Progress::waiting(self.terminal, self.quiet, &format!("launching {}", self.plan.adapter.id));
         for number in 0..launch.replicas {
             let folder = self.dir.join(format!("replica-{number}"));
             let ports = self.ports(launch, number)?;
-            let replica = engine_plan::replica(
-                self.adapter,
-                self.plan,
-                launch,
-                number,
-                ports,
-                &folder.display().to_string(),
-            )?;
+            let replica =
+                engine_plan::replica(self.adapter, self.plan, launch, number, ports, &folder.display().to_string())?;
             self.tell(&replica.said);
             let options = self.options(launch, &replica, folder)?;
             let launcher = Launcher {

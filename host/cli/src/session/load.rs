@@ -67,8 +67,7 @@ impl Driver<'_> {
             Some(_) => None,
             None => Some(adapter.decoder()),
         };
-        let whole =
-            Whole { requests: stretch.spec.requests, duration: stretch.spec.duration.map(Nanos::to_duration) };
+        let whole = Whole { requests: stretch.spec.requests, duration: stretch.spec.duration.map(Nanos::to_duration) };
         let job = LoadJob {
             spec: stretch.spec,
             limits: scenario.limits.clone(),

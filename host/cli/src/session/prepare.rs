@@ -36,8 +36,7 @@ impl Maker<'_> {
         let endpoints: Vec<Arc<Endpoint>> =
             adapter.endpoints(&self.plan.settings).map_err(|e| failed(&e))?.into_iter().map(Arc::new).collect();
         let sampling = &self.scenario.sampling;
-        let specs: Vec<RequestSpec> =
-            samples.iter().zip(0..).map(|(sample, id)| spec(id, sample, sampling)).collect();
+        let specs: Vec<RequestSpec> = samples.iter().zip(0..).map(|(sample, id)| spec(id, sample, sampling)).collect();
         for spec in &specs {
             self.refuse_unsupported(&adapter.manifest().features, spec)?;
         }

@@ -52,8 +52,7 @@ pub(crate) struct Done {
 /// # Errors
 /// Nothing was measured: the input is wrong, or the folder can't be used. Later failures come with the trace.
 pub(crate) fn run(asked: Asked<'_>) -> Result<Done, Failure> {
-    let interrupts =
-        Interrupts::listen().map_err(|e| Failure::internal("failed to listen for signals").because(&e))?;
+    let interrupts = Interrupts::listen().map_err(|e| Failure::internal("failed to listen for signals").because(&e))?;
     let tokenizer = LazyTokenizer::of(asked.plan);
     let mut drawn = Vec::new();
     for scenario in &asked.plan.scenarios {
@@ -190,13 +189,7 @@ impl Running<'_> {
         }
     }
 
-    fn scenario(
-        &mut self,
-        engine: &Engine,
-        scenario: &ScenarioPlan,
-        place: usize,
-        repeat: u32,
-    ) -> Result<(), Failure> {
+    fn scenario(&mut self, engine: &Engine, scenario: &ScenarioPlan, place: usize, repeat: u32) -> Result<(), Failure> {
         let Some(drawn) = self.drawn.get(place) else { return Ok(()) };
         let maker = self.maker(scenario);
         // Both are encoded before the clock of either starts.
@@ -303,9 +296,7 @@ fn describe(
         text: plan.trace.text,
         plan: serde_json::to_value(plan).map_err(internal)?,
         plan_sha256: plan.hash(),
-        seeds: seeds
-            .map(|s| Seeds { samples: s.samples, order: s.order, arrival: s.arrival })
-            .unwrap_or_default(),
+        seeds: seeds.map(|s| Seeds { samples: s.samples, order: s.order, arrival: s.arrival }).unwrap_or_default(),
         tokenizer: tokenizer
             .used()
             .map(|(path, t)| TokenizerInfo { name: path.written.clone(), sha256: t.sha256().to_owned() }),
