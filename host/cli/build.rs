@@ -3,8 +3,6 @@
 //!
 //! `BENCH_PLUGINS=none` builds the program without any.
 
-#![expect(clippy::print_stdout, reason = "a build script speaks to cargo on stdout")]
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

@@ -1,6 +1,8 @@
 //! The bundled datasets, run in the sandbox on real files: what they yield is what the tools that they follow send, bit
 //! for bit. `tests/setup.sh` fetches the files.
 
+#![allow(clippy::unwrap_used, reason = "what a test prepares must work")]
+
 use bench_core::adapter::{SettingValue, Severity};
 use bench_core::sample::{Prompt, Sample, SampleNote};
 use bench_plugin::{AdapterKind, DatasetInputs, PluginConfig, PluginError, PluginHost, Tokenizer};

@@ -16,8 +16,7 @@ fn duckdb_pandas_and_polars_agree_with_the_summary() {
     // Some requests fail, as they should here.
     common::assert_exit(&case.run(&["--set", "repeat.count=2"]), 4);
     let script = common::root().join("tests/python/read_trace.py");
-    let output =
-        Command::new(cached("venv/bin/python")).arg(script).arg(case.out()).output().expect("run the script");
+    let output = Command::new(cached("venv/bin/python")).arg(script).arg(case.out()).output().expect("run the script");
     common::assert_exit(&output, 0);
     assert!(common::stdout(&output).contains("DuckDB = pandas = polars = summary.json"), "{}", common::stdout(&output));
 }

@@ -6,35 +6,35 @@ use std::path::PathBuf;
 /// Find out which LLM serving set-up does most for a given traffic, and prove it.
 #[derive(Debug, Parser)]
 #[command(name = "bench-host", version, max_term_width = 100, propagate_version = true)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 
     /// Options of every command.
     #[command(flatten)]
-    pub global: Global,
+    pub(crate) global: Global,
 }
 
 /// Options of every command.
 #[derive(Clone, Debug, Args)]
-pub struct Global {
+pub(crate) struct Global {
     /// Say more on stderr (-v: what happens, -vv: every detail).
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub verbose: u8,
+    pub(crate) verbose: u8,
 
     /// Colour the output.
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
-    pub color: Color,
+    pub(crate) color: Color,
 
     /// Where compiled adapters are kept between runs [default: bench-host in the user's cache folder].
     #[arg(long, global = true, env = "BENCH_HOST_CACHE", value_name = "DIR")]
-    pub cache: Option<PathBuf>,
+    pub(crate) cache: Option<PathBuf>,
 }
 
 /// When to colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless `NO_COLOR` is set.
     Auto,
     /// Always.
@@ -45,7 +45,7 @@ pub enum Color {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Run a workload: launch the engine, drive the load, write the trace, print the figures.
     Run(Run),
     /// Print all that `run` would do, without contacting anything.
@@ -66,40 +66,40 @@ pub enum Command {
 
 /// A workload file and changes to it.
 #[derive(Clone, Debug, Args)]
-pub struct WorkloadFile {
+pub(crate) struct WorkloadFile {
     /// The workload file (TOML).
     #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
 
     /// Override a key: `engine.options.tensor-parallel-size=2`, `scenario.NAME.load.rate=4`. The value is TOML; a bare
     /// word is a string. May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
+    pub(crate) set: Vec<String>,
 }
 
 /// Options of `run`.
 #[derive(Debug, Args)]
-pub struct Run {
+pub(crate) struct Run {
     #[command(flatten)]
     #[allow(missing_docs, reason = "documented where it is defined")]
-    pub workload: WorkloadFile,
+    pub(crate) workload: WorkloadFile,
 
     /// Where the trace, the logs and the summary go; must not hold a run already [default: runs/NAME-TIME].
     #[arg(short, long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 
     /// Also print the block that another tool would print.
     #[arg(long, value_enum, value_name = "TOOL")]
-    pub compat: Option<Compat>,
+    pub(crate) compat: Option<Compat>,
 
     /// Print no progress.
     #[arg(short, long)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 /// Tools whose printed block can be imitated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Compat {
+pub(crate) enum Compat {
     /// `vllm bench serve` 0.11, its role-chunk rule included.
     #[value(name = "vllm-0.11")]
     Vllm011,
@@ -107,19 +107,19 @@ pub enum Compat {
 
 /// Options of `plan`.
 #[derive(Debug, Args)]
-pub struct Plan {
+pub(crate) struct Plan {
     #[command(flatten)]
     #[allow(missing_docs, reason = "documented where it is defined")]
-    pub workload: WorkloadFile,
+    pub(crate) workload: WorkloadFile,
 
     /// The form.
     #[arg(long, value_enum, default_value_t = PlanFormat::Text, value_name = "FORMAT")]
-    pub format: PlanFormat,
+    pub(crate) format: PlanFormat,
 }
 
 /// Forms of a printed plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PlanFormat {
+pub(crate) enum PlanFormat {
     /// For people.
     Text,
     /// For programs.
@@ -128,39 +128,39 @@ pub enum PlanFormat {
 
 /// Options of `check`.
 #[derive(Debug, Args)]
-pub struct Check {
+pub(crate) struct Check {
     /// The workload files.
     #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 
     /// Override a key, as for `run`.
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
+    pub(crate) set: Vec<String>,
 }
 
 /// Options of `samples`.
 #[derive(Debug, Args)]
-pub struct Samples {
+pub(crate) struct Samples {
     #[command(flatten)]
     #[allow(missing_docs, reason = "documented where it is defined")]
-    pub workload: WorkloadFile,
+    pub(crate) workload: WorkloadFile,
 
     /// Only this scenario.
     #[arg(long, value_name = "NAME")]
-    pub scenario: Option<String>,
+    pub(crate) scenario: Option<String>,
 
     /// The form.
     #[arg(long, value_enum, default_value_t = SamplesFormat::Jsonl, value_name = "FORMAT")]
-    pub format: SamplesFormat,
+    pub(crate) format: SamplesFormat,
 
     /// Print the prompts' texts too.
     #[arg(long)]
-    pub text: bool,
+    pub(crate) text: bool,
 }
 
 /// Forms of printed samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SamplesFormat {
+pub(crate) enum SamplesFormat {
     /// A JSON object a line: `index`, `sha256` of the UTF-8 prompt, `prompt_tokens`, `output_tokens`.
     Jsonl,
     /// The same in columns.
@@ -169,23 +169,23 @@ pub enum SamplesFormat {
 
 /// Options of `report`.
 #[derive(Debug, Args)]
-pub struct Report {
+pub(crate) struct Report {
     /// The run's folder.
     #[arg(value_name = "DIR")]
-    pub dir: PathBuf,
+    pub(crate) dir: PathBuf,
 
     /// The form.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text, value_name = "FORMAT")]
-    pub format: ReportFormat,
+    pub(crate) format: ReportFormat,
 
     /// Print the block that another tool would print instead.
     #[arg(long, value_enum, value_name = "TOOL", conflicts_with = "format")]
-    pub compat: Option<Compat>,
+    pub(crate) compat: Option<Compat>,
 }
 
 /// Forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReportFormat {
+pub(crate) enum ReportFormat {
     /// For people.
     Text,
     /// The whole summary, as in `summary.json`.
@@ -199,15 +199,15 @@ pub enum ReportFormat {
 
 /// Options of `plugins`.
 #[derive(Debug, Args)]
-pub struct Plugins {
+pub(crate) struct Plugins {
     /// What to do with them.
     #[command(subcommand)]
-    pub action: PluginsAction,
+    pub(crate) action: PluginsAction,
 }
 
 /// What to do with adapters.
 #[derive(Debug, Subcommand)]
-pub enum PluginsAction {
+pub(crate) enum PluginsAction {
     /// List the adapters that there are.
     List,
     /// Show one adapter: what it is, what it asks for, its options, its digest.
@@ -223,4 +223,4 @@ pub enum PluginsAction {
 
 /// Options of `schema`.
 #[derive(Debug, Args)]
-pub struct Schema {}
+pub(crate) struct Schema {}

@@ -2,7 +2,7 @@
 //! takes a workload file to a trace.
 
 mod app;
-pub mod args;
+mod args;
 pub mod bundled;
 mod catalog;
 mod command;

@@ -7,7 +7,7 @@ mod report;
 mod run;
 mod samples;
 mod schema;
-pub mod sim;
+pub(crate) mod sim;
 
 use crate::args::{Cli, Command};
 use crate::diagnostics::Failure;

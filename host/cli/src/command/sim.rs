@@ -12,82 +12,82 @@ use tokio::sync::Notify;
 
 /// Settings of the simulated engine.
 #[derive(Clone, Debug, Args)]
-pub struct SimArgs {
+pub(crate) struct SimArgs {
     /// Name of the one model that it serves.
     #[arg(long, default_value = "sim", value_name = "NAME")]
-    pub model: String,
+    pub(crate) model: String,
     /// Address to listen on.
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
-    pub host: String,
+    pub(crate) host: String,
     /// Port to listen on; 0 takes a free one.
     #[arg(long, default_value_t = 0, value_name = "PORT")]
-    pub port: u16,
+    pub(crate) port: u16,
     /// From a request's arrival to its first token, when it need not wait.
     #[arg(long, default_value = "50ms", value_parser = duration, value_name = "TIME")]
-    pub ttft: Nanos,
+    pub(crate) ttft: Nanos,
     /// Greatest deviation from --ttft, either way.
     #[arg(long, default_value = "0ms", value_parser = duration, value_name = "TIME")]
-    pub ttft_jitter: Nanos,
+    pub(crate) ttft_jitter: Nanos,
     /// Between two events of a stream.
     #[arg(long, default_value = "10ms", value_parser = duration, value_name = "TIME")]
-    pub itl: Nanos,
+    pub(crate) itl: Nanos,
     /// Greatest deviation from --itl, either way.
     #[arg(long, default_value = "0ms", value_parser = duration, value_name = "TIME")]
-    pub itl_jitter: Nanos,
+    pub(crate) itl_jitter: Nanos,
     /// Who steps when: paced (each stream on its own) or sync (all streams in one step, as under batching).
     #[arg(long, default_value = "paced", value_name = "MODE")]
-    pub step: StepMode,
+    pub(crate) step: StepMode,
     /// Tokens that an event carries.
     #[arg(long, default_value_t = 1, value_name = "N")]
-    pub tokens_per_chunk: u32,
+    pub(crate) tokens_per_chunk: u32,
     /// Tokens generated for a request that sets no limit.
     #[arg(long, default_value_t = 128, value_name = "N")]
-    pub output_tokens: u32,
+    pub(crate) output_tokens: u32,
     /// The model ends by itself after this many tokens, unless the request ignores that.
     #[arg(long, value_name = "N")]
-    pub stop_eos: Option<u32>,
+    pub(crate) stop_eos: Option<u32>,
     /// Requests that run at once; others wait their turn.
     #[arg(long, default_value_t = 4096, value_name = "N")]
-    pub max_num_seqs: u32,
+    pub(crate) max_num_seqs: u32,
     /// Prompt tokens a second; without it prompts cost nothing.
     #[arg(long, value_name = "N")]
-    pub prefill_rate: Option<f64>,
+    pub(crate) prefill_rate: Option<f64>,
     /// Longest prompt and answer together, in tokens.
     #[arg(long, default_value_t = 131_072, value_name = "N")]
-    pub max_model_len: u32,
+    pub(crate) max_model_len: u32,
     /// The first so many tokens of a chat answer are reasoning.
     #[arg(long, default_value_t = 0, value_name = "N")]
-    pub reasoning_tokens: u32,
+    pub(crate) reasoning_tokens: u32,
     /// Field that carries reasoning: reasoning-content or reasoning.
     #[arg(long, default_value = "reasoning-content", value_name = "FIELD")]
-    pub reasoning_field: ReasoningField,
+    pub(crate) reasoning_field: ReasoningField,
     /// How a stream says what it used: final, continuous, with-finish or none.
     #[arg(long, default_value = "final", value_name = "MODE")]
-    pub usage: UsageMode,
+    pub(crate) usage: UsageMode,
     /// When a chat stream sends its role: with-first, early or none.
     #[arg(long, default_value = "with-first", value_name = "WHEN")]
-    pub role_chunk: RoleChunk,
+    pub(crate) role_chunk: RoleChunk,
     /// Finish reason of an answer [default: length at the request's limit, else stop].
     #[arg(long, value_name = "WORD")]
-    pub finish_reason: Option<String>,
+    pub(crate) finish_reason: Option<String>,
     /// What becomes of a connection after an answer: normal or close-after-stream.
     #[arg(long, default_value = "normal", value_name = "MODE")]
-    pub keep_alive: KeepAlive,
+    pub(crate) keep_alive: KeepAlive,
     /// Compress streams for clients that accept gzip.
     #[arg(long)]
-    pub gzip: bool,
+    pub(crate) gzip: bool,
     /// Key that requests must carry.
     #[arg(long, value_name = "KEY")]
-    pub api_key: Option<String>,
+    pub(crate) api_key: Option<String>,
     /// Write the time of sending into each chunk's id.
     #[arg(long)]
-    pub stamp: bool,
+    pub(crate) stamp: bool,
     /// What goes wrong, and when: KIND:every=N[,after=K][,code=C]. May be given several times.
     #[arg(long = "fault", value_name = "FAULT")]
-    pub faults: Vec<Fault>,
+    pub(crate) faults: Vec<Fault>,
     /// Decides texts and jitter.
     #[arg(long, default_value_t = 0, value_name = "N")]
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 impl From<SimArgs> for SimConfig {

@@ -265,8 +265,7 @@ const MIN_TOKENS: u32 = 4;
 
 /// The length filter of vLLM's conversation sets. An answer's least length holds only where the answer is the data's.
 fn fits(prompt: u32, output: u32, output_from_data: bool) -> bool {
-    prompt >= MIN_TOKENS
-        && prompt <= 1024
+    (MIN_TOKENS..=1024).contains(&prompt)
         && (output >= MIN_TOKENS || !output_from_data)
         && u64::from(prompt) + u64::from(output) <= 2048
 }

@@ -1,5 +1,7 @@
 //! A dataset adapter for tests of the sandbox: does what the setting `mode` names, right or wrong.
 
+#![cfg_attr(not(target_family = "wasm"), allow(dead_code, reason = "only the sandbox calls it"))]
+
 use bench_sdk::dataset::{
     Dataset, Inputs, Manifest, Note, NumpyGenerator, NumpyLegacy, Prompt, PythonRandom, Reader, RecordFormat, Sample,
     SourceNeed, TokenizerNeed,

@@ -1,5 +1,7 @@
 //! An engine adapter for tests of the sandbox: does wrong what the setting `mode` names.
 
+#![cfg_attr(not(target_family = "wasm"), allow(dead_code, reason = "only the sandbox calls it"))]
+
 use bench_sdk::engine::{
     Check, DecodeError, Decoded, Decoder, Encoded, Endpoint, Engine, EventKind, Features, Framing, LaunchRequest,
     Manifest, Method, Plan, Probe, Process, Request, Response, Server, Signal, StopRule, VersionProbe,
