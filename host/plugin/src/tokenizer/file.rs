@@ -1,8 +1,9 @@
 //! The file of a tokenizer, brought into the current format.
 
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// A `tokenizer.json` in the current format.
 pub(super) struct CurrentFile {
@@ -58,8 +59,40 @@ fn vocabulary(vocab: &RawValue) -> Result<(u32, u32), serde_json::Error> {
         let n = entries.len() as u32;
         return Ok((n, n.saturating_sub(1)));
     }
-    let ids: HashMap<String, u32> = serde_json::from_str(vocab.get())?;
-    Ok((ids.len() as u32, ids.values().copied().max().unwrap_or(0)))
+    let Ids { count, greatest } = serde_json::from_str(vocab.get())?;
+    Ok((count, greatest))
+}
+
+/// The ids of a vocabulary, without its tokens.
+#[derive(Default)]
+struct Ids {
+    count: u32,
+    greatest: u32,
+}
+
+impl<'de> Deserialize<'de> for Ids {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ids, D::Error> {
+        deserializer.deserialize_map(IdsVisitor)
+    }
+}
+
+struct IdsVisitor;
+
+impl<'de> Visitor<'de> for IdsVisitor {
+    type Value = Ids;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object of ids by token")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Ids, A::Error> {
+        let mut ids = Ids::default();
+        while let Some((_, id)) = members.next_entry::<IgnoredAny, u32>()? {
+            ids.count += 1;
+            ids.greatest = ids.greatest.max(id);
+        }
+        Ok(ids)
+    }
 }
 
 /// Merges as pairs. Older files write `"a b"`, and may begin with a `#version` line.
