@@ -143,5 +143,5 @@ fn a_folder_that_holds_a_run_is_refused() {
     assert_exit(&case.run(&[]), 0);
     let again = case.run(&[]);
     assert_exit(&again, 2);
-    assert!(stderr(&again).contains("run"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("holds a run"), "{}", stderr(&again));
 }

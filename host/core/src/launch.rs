@@ -76,6 +76,16 @@ pub struct LaunchPlan {
     pub facts: Vec<(String, String)>,
 }
 
+impl LaunchPlan {
+    /// The command of the process at `place` as a person would write it, without its program and without address and
+    /// port: the plan's arguments, and for the serving process the user's own.
+    pub fn args<'a>(&'a self, place: usize, extra_args: &'a [String]) -> impl Iterator<Item = &'a String> {
+        let planned = self.processes.get(place).map(|p| p.args.as_slice()).unwrap_or_default();
+        let extra = if place == self.serving as usize { extra_args } else { &[] };
+        planned.iter().chain(extra)
+    }
+}
+
 /// One process to start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessPlan {

@@ -3,6 +3,7 @@
 pub mod adapter;
 pub mod clock;
 pub mod decode;
+mod hex;
 pub mod launch;
 pub mod load;
 pub mod outcome;
@@ -11,3 +12,5 @@ pub mod record;
 pub mod request;
 pub mod sample;
 pub mod tokens;
+
+pub use hex::hex;

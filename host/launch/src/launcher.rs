@@ -105,11 +105,8 @@ impl Launcher<'_> {
                 program: plan.program.clone(),
                 bound: options.programs.keys().cloned().collect(),
             })?;
-            let mut args = plan.args.clone();
-            if place == self.plan.serving as usize {
-                args.extend(options.extra_args.iter().cloned());
-            }
-            args.extend(plan.bind_args.iter().cloned());
+            let args: Vec<String> =
+                self.plan.args(place, &options.extra_args).chain(&plan.bind_args).cloned().collect();
             grant::check_command(&plan.program, &args, &options.grants)?;
             let unknown = LaunchError::io(format!("find the address of `{}`", options.host));
             let addr = match plan.port {

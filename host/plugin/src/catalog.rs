@@ -93,7 +93,7 @@ impl AdapterSource {
         let load = |what| PluginError::Load { adapter: id.clone(), what };
         let interfaces = component::interfaces(&bytes).map_err(load)?;
         let contract = contract_version(kind, &interfaces.exports).map_err(load)?;
-        let sha256 = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
+        let sha256 = bench_core::hex(Sha256::digest(&bytes));
         Ok(AdapterSource { id, kind, origin, sha256, bytes, contract, imports: interfaces.imports })
     }
 

@@ -16,8 +16,7 @@ impl Plan {
         // By way of the text, so that a number counts as it is written in the plan's JSON.
         let text = serde_json::to_string(&self.without_machine()).unwrap_or_default();
         let json = serde_json::from_str(&text).map(sorted).unwrap_or_default();
-        let digest = Sha256::digest(Value::to_string(&json).as_bytes());
-        digest.iter().map(|b| format!("{b:02x}")).collect()
+        bench_core::hex(Sha256::digest(Value::to_string(&json).as_bytes()))
     }
 
     fn without_machine(&self) -> Plan {

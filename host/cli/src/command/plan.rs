@@ -48,13 +48,9 @@ fn launches(plan: &Plan, adapters: &Adapters, terminal: &Terminal) -> Result<Vec
     Ok(plans)
 }
 
-fn extra_args<'a>(plan: &LaunchPlan, place: usize, launch: &'a LaunchSettings) -> &'a [String] {
-    if place == plan.serving as usize { &launch.extra_args } else { &[] }
-}
-
 /// The command as a person would write it: without address and port.
 fn command(plan: &LaunchPlan, place: usize, process: &ProcessPlan, launch: &LaunchSettings) -> String {
-    shell_line(&process.program, process.args.iter().chain(extra_args(plan, place, launch)))
+    shell_line(&process.program, plan.args(place, &launch.extra_args))
 }
 
 fn json_text(plan: &Plan, launches: &[LaunchPlan]) -> Result<String, Failure> {
@@ -65,10 +61,8 @@ fn json_text(plan: &Plan, launches: &[LaunchPlan]) -> Result<String, Failure> {
             .enumerate()
             .flat_map(|(replica, plan)| {
                 plan.processes.iter().enumerate().map(move |(place, process)| {
-                    let argv: Vec<&String> = std::iter::once(&process.program)
-                        .chain(&process.args)
-                        .chain(extra_args(plan, place, launch))
-                        .collect();
+                    let argv: Vec<&String> =
+                        std::iter::once(&process.program).chain(plan.args(place, &launch.extra_args)).collect();
                     json!({
                         "replica": replica,
                         "process": process.name,

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::samples::{self, Drawn, LazyTokenizer};
 use crate::terminal::Terminal;
 use crate::workload;
+use bench_core::hex;
 use bench_core::sample::Sample;
 use bench_workload::{Plan, ScenarioPlan};
 use serde_json::{Map, Value, json};
@@ -45,7 +46,7 @@ fn chosen<'a>(plan: &'a Plan, name: Option<&str>) -> Result<Vec<&'a ScenarioPlan
 
 fn line(out: &mut String, args: &Samples, scenario: Option<&str>, index: usize, sample: &Sample) {
     let prompt = sample.prompt.digest_text();
-    let sha256 = hex(&Sha256::digest(prompt.as_bytes()));
+    let sha256 = hex(Sha256::digest(prompt.as_bytes()));
     match args.format {
         SamplesFormat::Jsonl => {
             let mut object = Map::new();
@@ -89,11 +90,4 @@ fn tell(terminal: &Terminal, scenario: &ScenarioPlan, drawn: &Drawn) {
     for text in samples::remarks(drawn) {
         terminal.say(&format!("{}: {text}", scenario.name));
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut out, b| {
-        let _ = write!(out, "{b:02x}");
-        out
-    })
 }

@@ -21,6 +21,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// Variables by which the user shows this program only some devices. They hold for the engine too, unless the workload
+/// names its devices.
+const VISIBLE_DEVICES: [&str; 4] =
+    ["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK"];
 /// Variables of our environment that every engine gets: what programs need to find themselves, their libraries and
 /// their caches. Everything else is the workload's to name.
 const BASE_ENV: [&str; 18] = [
@@ -129,7 +133,9 @@ impl Bringing<'_> {
         let _listening = self.interrupts.during(move |_| told.store(true, Ordering::SeqCst));
         let _progress = Progress::waiting(self.terminal, self.quiet, &format!("launching {}", self.plan.adapter.id));
         for number in 0..launch.replicas {
+            // Absolute, since the engine starts in it.
             let folder = self.dir.join(format!("replica-{number}"));
+            let folder = std::path::absolute(&folder).unwrap_or(folder);
             let ports = self.ports(launch, number)?;
             let replica =
                 engine_plan::replica(self.adapter, self.plan, launch, number, ports, &folder.display().to_string())?;
@@ -191,12 +197,15 @@ impl Bringing<'_> {
             grants: self.grants(launch)?,
             env_allowed: manifest.env.clone(),
             secrets_allowed: manifest.secrets.clone(),
-            base_env: BASE_ENV.iter().filter_map(|k| Some(((*k).to_owned(), std::env::var(k).ok()?))).collect(),
+            base_env: BASE_ENV
+                .iter()
+                .chain(VISIBLE_DEVICES.iter().filter(|_| launch.gpus.is_none()))
+                .filter_map(|k| Some(((*k).to_owned(), std::env::var(k).ok()?)))
+                .collect(),
             env: resolve_env(&launch.env)?,
             extra_args: launch.extra_args.clone(),
             secrets: &|name| std::env::var(name).ok(),
-            // The engine starts in it, so that relative paths of its options would change their meaning.
-            folder: std::path::absolute(&folder).unwrap_or(folder),
+            folder,
             host: launch.host.clone(),
             ready_timeout: launch.ready_timeout.map(Nanos::to_duration),
             devices: replica.request.devices.clone(),
@@ -213,7 +222,7 @@ impl Bringing<'_> {
                 "adapter `{}` is not bundled, and `engine.launch.allow` grants it no command",
                 self.plan.adapter.written
             ))
-            .help("see what it starts with `bench-host plan`, then add `allow = [\"PROGRAM **\"]`"));
+            .help("see what it starts with `bench-host plan`, then add `allow = [[\"PROGRAM\", \"**\"]]`"));
         }
         let grants = launch.allow.iter().filter_map(|pattern| {
             let (program, args) = pattern.split_first()?;
@@ -233,8 +242,8 @@ impl Engine {
         }
         run.startup = Some(run.startup.map_or(up.startup(), |before| before + up.startup()));
         for (place, process) in planned.plan.processes.iter().enumerate() {
-            let extra = if place == planned.plan.serving as usize { launch.extra_args.as_slice() } else { &[] };
-            let command = std::iter::once(&process.program).chain(&process.args).chain(extra).chain(&process.bind_args);
+            let args = planned.plan.args(place, &launch.extra_args);
+            let command = std::iter::once(&process.program).chain(args).chain(&process.bind_args);
             run.processes.push(LaunchedProcess {
                 name: process.name.clone(),
                 replica: number,
@@ -251,10 +260,12 @@ impl Engine {
     pub(super) fn keep_metrics(&self, dir: &RunDir) {
         for (number, target) in self.targets.iter().enumerate() {
             let http = Http { headers: target.headers.clone() };
-            for path in &self.metrics {
+            for (place, path) in self.metrics.iter().enumerate() {
+                let name =
+                    if place == 0 { format!("metrics-{number}.txt") } else { format!("metrics-{number}-{place}.txt") };
                 match http.get(&format!("{}{path}", target.url), METRICS_TIMEOUT) {
                     Ok((200, body)) => {
-                        if let Err(e) = dir.write_file(&format!("metrics-{number}.txt"), &body) {
+                        if let Err(e) = dir.write_file(&name, &body) {
                             tracing::warn!(target: "bench", "failed to keep the engine's metrics: {e}");
                         }
                     }
@@ -274,11 +285,15 @@ impl Engine {
         })
     }
 
-    /// Stops what was launched, the last replica first, and notes how each process ended.
-    pub(super) fn stop(mut self) -> (EngineRun, Vec<String>) {
+    /// Stops what was launched, the last replica first, and notes how each process ended. A second interrupt cuts the
+    /// processes' grace.
+    pub(super) fn stop(mut self, interrupts: &Interrupts) -> (EngineRun, Vec<String>) {
         let mut complaints = Vec::new();
+        let cut = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&cut);
+        let _listening = interrupts.during(move |n| told.store(n > 1, Ordering::SeqCst));
         for (number, replica) in self.replicas.drain(..).enumerate().rev() {
-            let report = replica.stop();
+            let report = replica.stop_until(&cut);
             complaints.extend(complaint(number, &report));
             for end in &report.processes {
                 let mut ran = self.run.processes.iter_mut();

@@ -112,7 +112,7 @@ impl Running<'_> {
         if died.is_none() {
             engine.keep_metrics(self.dir);
         }
-        let (run, complaints) = engine.stop();
+        let (run, complaints) = engine.stop(&self.interrupts);
         self.info.engine = Some(run);
         for complaint in complaints {
             self.asked.terminal.say(&format!("warning: {complaint}"));
@@ -234,11 +234,21 @@ impl Running<'_> {
             _ if interrupted => RunState::Interrupted,
             _ => RunState::Finished,
         };
-        self.writer
+        let written = self
+            .writer
             .finish(&self.info)
-            .map_err(|e| Failure::internal("the trace could not be written whole").because(&e))?;
-        let (trace, summary) = finish::summarize(self.dir)?;
-        Ok(Done { trace, summary, failure })
+            .map_err(|e| Failure::internal("the trace could not be written whole").because(&e))
+            .and_then(|_| finish::summarize(self.dir));
+        match (written, failure) {
+            (Ok((trace, summary)), failure) => Ok(Done { trace, summary, failure }),
+            (Err(e), failure) => {
+                // What ended the run came first and is not lost behind what came of it.
+                if let Some(first) = failure {
+                    self.asked.terminal.failure(&first);
+                }
+                Err(e)
+            }
+        }
     }
 }
 
