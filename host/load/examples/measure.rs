@@ -82,6 +82,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         threads: threads.first().map(|t| t.parse()).transpose()?,
         row: RowContext { scenario: "m".into(), stage: None, candidate: None, repeat: 0, phase: Phase::Measure },
         keep_text: false,
+        secrets: Vec::new(),
         trust: Trust::default(),
     };
     let clock = MonotonicClock::start();

@@ -69,6 +69,8 @@ pub struct LoadJob {
     pub row: RowContext,
     /// Rows carry prompts' and answers' texts.
     pub keep_text: bool,
+    /// Values that are masked wherever a server repeats them: keys, secret headers.
+    pub secrets: Vec<String>,
     /// Certificates that are trusted, for https.
     pub trust: Trust,
 }

@@ -6,6 +6,7 @@ use crate::client::stops::Moment;
 use crate::control::Control;
 use crate::decode::plan::PlanDecoder;
 use crate::decode::record::Rows;
+use crate::decode::secrets::Secrets;
 use crate::decode::stage::{self, Kept, Reader, Tally};
 use crate::job::{LoadError, LoadJob, LoadStats, ThreadCpu};
 use crate::schedule::Schedule;
@@ -37,7 +38,21 @@ pub fn run(
     control: Arc<Control>,
 ) -> Result<LoadStats, LoadError> {
     let schedule = checked_schedule(&job)?;
-    let LoadJob { spec, limits, targets, requests, format, decoder, counter, threads, row, keep_text, trust, .. } = job;
+    let LoadJob {
+        spec,
+        limits,
+        targets,
+        requests,
+        format,
+        decoder,
+        counter,
+        threads,
+        row,
+        keep_text,
+        trust,
+        secrets,
+        ..
+    } = job;
     let sites: Vec<Site> = targets.iter().map(Site::resolve).collect::<Result<_, _>>()?;
     let tls = if sites.iter().any(|s| s.tls.is_some()) { Some(trust.connector()?) } else { None };
     let (templates, endpoint_of) = templates(&requests, &sites)?;
@@ -85,7 +100,7 @@ pub fn run(
     let barrier = Barrier::new(threads);
     let (reports, tally, decode_cpu) = thread::scope(|scope| {
         let decoding = scope.spawn(|| {
-            let rows = Rows { context: &row, counter: counter.as_deref(), keep_text };
+            let rows = Rows { context: &row, counter: counter.as_deref(), keep_text, secrets: Secrets::new(&secrets) };
             let tally = stage::run(attempts, reader, &rows, &requests, &control, &mut sink);
             (tally, sys::thread_cpu())
         });

@@ -140,7 +140,8 @@ impl Worker {
         for _ in 0..OPENERS.min(numbers.len()) {
             let (worker, next, numbers) = (self.clone(), next.clone(), numbers.clone());
             openers.spawn_local(async move {
-                while let Some(&number) = numbers.get(next.get()) {
+                while let Some(&number) = numbers.get(next.get()).filter(|_| worker.shared.control.told() == Told::Run)
+                {
                     next.set(next.get() + 1);
                     let site = (number % worker.shared.sites.len() as u64) as usize;
                     match worker.opener.open(&worker.shared.sites[site]).await {

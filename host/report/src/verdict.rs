@@ -22,6 +22,10 @@ pub(crate) struct Case<'a> {
 
 /// Judges one scenario and repeat.
 pub(crate) fn judge(case: &Case<'_>) -> Verdict {
+    if case.columns.requests == 0 {
+        let message = "nothing was measured".to_owned();
+        return Verdict::new(vec![Reason::new(Level::Invalid, "nothing-measured", message, "see the log of the run")]);
+    }
     let mut reasons = Vec::new();
     requests::judge(case, &mut reasons);
     client::judge(case, &mut reasons);

@@ -165,8 +165,8 @@ pub(crate) static LAUNCH: TableDef = TableDef {
         key(
             "env",
             Kind::Secretive,
-            "Environment variables of the engine. `NAME = { env = \"NAME\" }` passes one of ours on, unseen by trace \
-             and log.",
+            "Environment variables of the engine. `NAME = { env = \"NAME\" }` passes one of ours on; \
+             its value stands in no file of ours (what the engine itself writes into its log is the engine's).",
         )
         .default("`{}`"),
         key(

@@ -343,6 +343,22 @@ fn launch_failure(what: &str, e: &LaunchError) -> Failure {
     Failure::new(Exit::Launch, what).because(e)
 }
 
+/// The secrets that a plan uses, which must stand in no file of the run.
+///
+/// # Errors
+/// A variable that the workload names is not set.
+pub(super) fn secrets(plan: &EnginePlan) -> Result<Vec<String>, Failure> {
+    let (named, key) = match &plan.target {
+        EngineTarget::Launch(launch) => (&launch.env, None),
+        EngineTarget::Attach(attach) => (&attach.headers, attach.api_key_env.as_ref()),
+    };
+    let secret = |value: &EnvValue| match value {
+        EnvValue::Secret(of) => Some(from_env(of)),
+        EnvValue::Text(_) => None,
+    };
+    named.values().filter_map(secret).chain(key.map(|name| from_env(name))).collect()
+}
+
 /// Headers of every request to an attached server. The key comes from the environment and goes nowhere else.
 fn headers(attach: &AttachPlan) -> Result<Vec<(String, String)>, Failure> {
     let mut headers: Vec<(String, String)> = resolve_env(&attach.headers)?.into_iter().collect();

@@ -27,6 +27,8 @@ pub(super) struct Driver<'a> {
     pub(super) counter: Option<Arc<dyn TokenCounter>>,
     pub(super) threads: Option<u32>,
     pub(super) sender: TraceSender,
+    /// Masked wherever a server repeats them.
+    pub(super) secrets: &'a [String],
 }
 
 /// One stretch of load.
@@ -87,6 +89,7 @@ impl Driver<'_> {
                 phase: stretch.phase,
             },
             keep_text: maker.keep_text,
+            secrets: self.secrets.to_vec(),
             trust: Trust::default(),
         };
         let control = Arc::new(Control::new());

@@ -1,6 +1,6 @@
 //! The story of a run: samples, engine, probe, warm-up, measurement, trace, summary.
 
-use super::engine::{Bringing, Engine};
+use super::engine::{self, Bringing, Engine};
 use super::finish;
 use super::load::{Driver, Stretch, closed};
 use super::prepare::{self, Maker};
@@ -69,6 +69,8 @@ pub(crate) fn run(asked: Asked<'_>) -> Result<Done, Failure> {
     // Where a server doesn't count its tokens the client does.
     let counter = tokenizer.get()?.map(|t| Arc::clone(t) as Arc<dyn TokenCounter>);
 
+    // Before there is a folder: a variable that isn't set is a mistake that leaves nothing behind.
+    let secrets = engine::secrets(&asked.plan.engine)?;
     let started = WallTime::from_system(SystemTime::now());
     let clock = MonotonicClock::start();
     let out = asked.out.clone().unwrap_or_else(|| default_out(&asked.plan.name, &started));
@@ -76,7 +78,8 @@ pub(crate) fn run(asked: Asked<'_>) -> Result<Done, Failure> {
     let info = describe(&asked, started, &drawn, &tokenizer, &engine_adapter)?;
     let writer = TraceWriter::start(&dir, &info, WriterConfig::default())
         .map_err(|e| Failure::internal("failed to start the trace").because(&e))?;
-    let mut run = Running { asked: &asked, dir: &dir, info, writer, clock, interrupts, drawn, counter, engine_adapter };
+    let mut run =
+        Running { asked: &asked, dir: &dir, info, writer, clock, interrupts, drawn, counter, engine_adapter, secrets };
     let failure = run.all().err();
     run.finish(failure)
 }
@@ -92,6 +95,7 @@ struct Running<'a> {
     drawn: Vec<Drawn>,
     counter: Option<Arc<dyn TokenCounter>>,
     engine_adapter: std::rc::Rc<Loaded<EngineAdapter>>,
+    secrets: Vec<String>,
 }
 
 impl Running<'_> {
@@ -155,6 +159,7 @@ impl Running<'_> {
             counter: self.counter.clone(),
             threads: self.asked.plan.client.threads,
             sender: self.writer.sender(),
+            secrets: &self.secrets,
         }
     }
 

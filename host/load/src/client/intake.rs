@@ -94,6 +94,7 @@ fn encoding(headers: &HeaderMap) -> Option<Encoding> {
     match value.as_str() {
         "gzip" | "x-gzip" => Some(Encoding::Gzip),
         "deflate" => Some(Encoding::Deflate),
-        _ => None,
+        "" | "identity" => None,
+        other => Some(Encoding::Unknown(other.to_owned())),
     }
 }

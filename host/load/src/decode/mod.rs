@@ -4,5 +4,6 @@ pub(crate) mod outcome;
 pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod record;
+pub(crate) mod secrets;
 pub(crate) mod stage;
 pub(crate) mod tokens;

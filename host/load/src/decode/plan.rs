@@ -198,7 +198,8 @@ trait Taking {
 impl Taking for Rule {
     /// Takes what stands at the rule's place.
     fn take(&self, value: &Value, before: &mut usize, facts: &mut Facts) {
-        let number = || value.as_u64().map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+        let number = || // A number that no answer has is no count.
+            value.as_u64().and_then(|n| u32::try_from(n).ok());
         match self.take {
             Take::Text => add_text(&mut facts.text, new_text(value, self.cumulative, before)),
             Take::Reasoning => add_text(&mut facts.reasoning, new_text(value, self.cumulative, before)),

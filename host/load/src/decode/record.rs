@@ -1,6 +1,7 @@
 //! One attempt as a row.
 
 use super::outcome::{Ending, classify};
+use super::secrets::Secrets;
 use super::tokens;
 use crate::job::RowContext;
 use crate::stream::{Frames, Mark};
@@ -68,6 +69,7 @@ pub(crate) struct Rows<'a> {
     pub(crate) context: &'a RowContext,
     pub(crate) counter: Option<&'a dyn TokenCounter>,
     pub(crate) keep_text: bool,
+    pub(crate) secrets: Secrets,
 }
 
 /// Counts over the events of a row.
@@ -105,7 +107,7 @@ impl Rows<'_> {
         let has_output = success && (outcome == Outcome::Complete || !decoded.text.is_empty());
         let usage = decoded.usage.unwrap_or_default();
         let context = self.context;
-        let kept = |text: String| (self.keep_text && success).then_some(text);
+        let kept = |text: String| (self.keep_text && success).then(|| self.secrets.mask(text));
         let record = RequestRecord {
             scenario: context.scenario.clone(),
             stage: context.stage.clone(),
@@ -141,8 +143,8 @@ impl Rows<'_> {
             token_source: tokens.source,
             outcome,
             http_status: answer.status,
-            finish_reason: decoded.finish.map(|(word, _)| word),
-            error,
+            finish_reason: decoded.finish.map(|(word, _)| self.secrets.mask(word)),
+            error: error.map(|e| self.secrets.mask(e)),
             bytes_sent: answer.bytes_sent,
             bytes_received: answer.bytes_received,
             connection_reused: attempt.connection_reused,

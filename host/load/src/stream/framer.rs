@@ -18,10 +18,10 @@ pub struct FrameLimits {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FramingError {
     /// A frame is too large.
-    #[error("an event is greater than {0} bytes; raise `max-event-bytes` under `[scenario.limits]`")]
+    #[error("an event is greater than {0} bytes; raise `max-event` under `[scenario.limits]`")]
     EventTooLarge(u64),
     /// The answer is too large.
-    #[error("the answer is greater than {0} bytes; raise `max-response-bytes` under `[scenario.limits]`")]
+    #[error("the answer is greater than {0} bytes; raise `max-response` under `[scenario.limits]`")]
     ResponseTooLarge(u64),
     /// Compressed bytes are broken.
     #[error("the compressed body can't be read: {0}")]

@@ -5,17 +5,20 @@ use flate2::write::{MultiGzDecoder, ZlibDecoder};
 use std::io::{self, Write};
 
 /// How a body is compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Gzip,
     /// The `deflate` of HTTP: a zlib stream.
     Deflate,
+    /// One that we don't ask for and can't read, by its name.
+    Unknown(String),
 }
 
 /// An incremental decompressor.
 pub(crate) enum Inflate {
     Gzip(MultiGzDecoder<Vec<u8>>),
     Deflate(ZlibDecoder<Vec<u8>>),
+    Unknown(String),
 }
 
 impl Inflate {
@@ -23,6 +26,7 @@ impl Inflate {
         match encoding {
             Encoding::Gzip => Inflate::Gzip(MultiGzDecoder::new(Vec::new())),
             Encoding::Deflate => Inflate::Deflate(ZlibDecoder::new(Vec::new())),
+            Encoding::Unknown(name) => Inflate::Unknown(name),
         }
     }
 
@@ -35,6 +39,10 @@ impl Inflate {
         let (fed, inner) = match self {
             Inflate::Gzip(d) => (feed(d), d.get_mut()),
             Inflate::Deflate(d) => (feed(d), d.get_mut()),
+            Inflate::Unknown(name) => {
+                let what = format!("content-encoding `{name}`, which was not asked for, can't be read");
+                return Err(FramingError::Compression(what));
+            }
         };
         fed.map_err(|e| FramingError::Compression(e.to_string()))?;
         out.clear();
@@ -47,6 +55,7 @@ impl Inflate {
         match self {
             Inflate::Gzip(d) => d.try_finish(),
             Inflate::Deflate(d) => d.try_finish(),
+            Inflate::Unknown(_) => Ok(()),
         }
         .map_err(|e| FramingError::Compression(e.to_string()))
     }

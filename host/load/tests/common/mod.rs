@@ -226,6 +226,7 @@ pub fn job(url: &str, n: u64) -> LoadJob {
         threads: None,
         row: RowContext { scenario: "test".into(), stage: None, candidate: None, repeat: 0, phase: Phase::Measure },
         keep_text: true,
+        secrets: Vec::new(),
         trust: Trust::default(),
     }
 }
