@@ -1,5 +1,6 @@
 //! CPU seconds of drawing samples, by the program as users run it: process start, adapters (compiled before), tokenizer,
-//! data and all. Prints a line for each case and fails where one takes 2 seconds or more.
+//! data and all. Machines differ, so the limit is a ratio in one run: to the tokenizer work of `vllm bench serve` for
+//! 500 random prompts of 4000 tokens, done by the library that it uses. Where that tool takes 12.9 s, 2 s is the limit.
 //!
 //!     cargo bench -p bench-tests --bench sampling
 
@@ -9,8 +10,10 @@
 mod common;
 
 use common::{Case, assert_exit, bench_host, cached};
+use std::process::Command;
 
-const LIMIT: f64 = 2.0;
+/// Share of the tool's own CPU time that a case may take.
+const SHARE: f64 = 2.0 / 12.9;
 
 /// CPU seconds of all children that were waited for.
 fn children() -> f64 {
@@ -24,7 +27,22 @@ fn children() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-fn measure(name: &str, dataset: &str, requests: u32) -> bool {
+/// CPU seconds of the same work in Python.
+fn python() -> f64 {
+    let before = children();
+    let output = Command::new(cached("venv/bin/python"))
+        .arg(common::root().join("tests/python/encode_random.py"))
+        .arg(cached("tokenizer-qwen3/tokenizer.json"))
+        .env("TOKENIZERS_PARALLELISM", "false")
+        .output()
+        .expect("run Python");
+    assert_exit(&output, 0);
+    let seconds = children() - before;
+    println!("{:<40} {seconds:.2} CPU s", "the tool's tokenizer work");
+    seconds
+}
+
+fn measure(name: &str, dataset: &str, requests: u32, limit: f64) -> bool {
     let case = Case::new(&format!(
         "name = \"b\"\n[engine]\nadapter = \"sim\"\nmodel = \"sim\"\n[tokenizer]\npath = \"{}\"\n[seeds]\nsamples = 42\n\
          [[scenario]]\nname = \"s\"\n[scenario.dataset]\n{dataset}\n[scenario.load]\nkind = \"burst\"\nrequests = {requests}\n",
@@ -38,8 +56,8 @@ fn measure(name: &str, dataset: &str, requests: u32) -> bool {
         })
         .collect();
     runs.sort_by(f64::total_cmp);
-    println!("{name:<40} {:.2} CPU s (median of 5; least {:.2}, limit {LIMIT})", runs[2], runs[0]);
-    runs[2] < LIMIT
+    println!("{name:<40} {:.2} CPU s (median of 5; least {:.2}, limit {limit:.2})", runs[2], runs[0]);
+    runs[2] < limit
 }
 
 fn main() {
@@ -48,11 +66,12 @@ fn main() {
     let random = |sampler: &str| {
         format!("adapter = \"random\"\noptions = {{ input-len = 4000, output-len = 200, sampler = \"{sampler}\" }}")
     };
+    let limit = python() * SHARE;
     let met = [
-        measure("sharegpt, 125 MB, 1000 prompts", &sharegpt, 1000),
-        measure("random 4000/200, 500, vllm-0.11", &random("vllm-0.11"), 500),
-        measure("random 4000/200, 500, vllm-0.33", &random("vllm-0.33"), 500),
-        measure("random 4000/200, 500, exact", &random("exact"), 500),
+        measure("sharegpt, 125 MB, 1000 prompts", &sharegpt, 1000, limit),
+        measure("random 4000/200, 500, vllm-0.11", &random("vllm-0.11"), 500, limit),
+        measure("random 4000/200, 500, vllm-0.33", &random("vllm-0.33"), 500, limit),
+        measure("random 4000/200, 500, exact", &random("exact"), 500, limit),
     ];
-    assert!(met.iter().all(|m| *m), "a case takes {LIMIT} CPU seconds or more");
+    assert!(met.iter().all(|m| *m), "a case takes {limit:.2} CPU seconds or more");
 }
