@@ -114,3 +114,14 @@ fn generate(folder: &Path, world: &World) -> Result<String, BindgenError> {
     let bytes = files.iter().next().map(|(_, bytes)| bytes.to_vec()).unwrap_or_default();
     String::from_utf8(bytes).map_err(|e| failed(e.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bindings_are_current() {
+        let checked = run(true);
+        assert!(checked.is_ok(), "{}", checked.err().map_or_else(String::new, |e| e.to_string()));
+    }
+}
