@@ -3,8 +3,8 @@
 use crate::error::TraceError;
 use crate::schema::{Access, Column, arrow_schema, columns};
 use arrow::array::{
-    Array, ArrayBuilder, ArrayRef, BooleanBuilder, DictionaryArray, FixedSizeBinaryBuilder, Int8Builder, Int64Builder,
-    ListArray, ListBuilder, StringArray, StringBuilder, UInt16Builder,
+    Array, ArrayRef, BooleanBuilder, DictionaryArray, FixedSizeBinaryBuilder, Int8Builder, Int64Builder, ListArray,
+    ListBuilder, StringArray, StringBuilder, UInt16Builder,
 };
 use arrow::datatypes::{DataType, Field, Int8Type, SchemaRef};
 use arrow::error::ArrowError;
@@ -119,15 +119,24 @@ impl BatchBuilder {
 
 impl Buffer {
     fn new(column: &Column) -> Buffer {
+        let element = |data_type| Arc::new(Field::new("element", data_type, false));
         match column.access {
             Access::Whole { .. } => Buffer::Whole(Int64Builder::new()),
             Access::Text { .. } | Access::Word { .. } => Buffer::Text(StringBuilder::new()),
             Access::Flag { .. } => Buffer::Flag(BooleanBuilder::new()),
             Access::Digest { .. } => Buffer::Digest(FixedSizeBinaryBuilder::new(32)),
-            Access::EventGap => Buffer::Gaps(list(Int64Builder::new(), DataType::Int64)),
-            Access::EventTokens => Buffer::Tokens(list(UInt16Builder::new(), DataType::UInt16)),
-            Access::EventMerged => Buffer::Merged(list(BooleanBuilder::new(), DataType::Boolean)),
-            Access::EventKind => Buffer::Kinds(list(Int8Builder::new(), DataType::Int8)),
+            Access::EventGap => {
+                Buffer::Gaps(ListBuilder::new(Int64Builder::new()).with_field(element(DataType::Int64)))
+            }
+            Access::EventTokens => {
+                Buffer::Tokens(ListBuilder::new(UInt16Builder::new()).with_field(element(DataType::UInt16)))
+            }
+            Access::EventMerged => {
+                Buffer::Merged(ListBuilder::new(BooleanBuilder::new()).with_field(element(DataType::Boolean)))
+            }
+            Access::EventKind => {
+                Buffer::Kinds(ListBuilder::new(Int8Builder::new()).with_field(element(DataType::Int8)))
+            }
         }
     }
 
@@ -149,7 +158,7 @@ impl Buffer {
             }
             (Buffer::Merged(b), _) => push_list(b, record.events.as_ref(), |v, e| v.append_slice(&e.merged)),
             (Buffer::Kinds(b), _) => push_list(b, record.events.as_ref(), |v, e| {
-                v.append_slice(&e.kind.iter().map(|k| kind_number(*k)).collect::<Vec<_>>());
+                e.kind.iter().for_each(|k| v.append_value(kind_number(*k)));
             }),
             // `Buffer::new` made the buffer for the same access.
             _ => {}
@@ -162,21 +171,11 @@ impl Buffer {
             Buffer::Text(b) => Arc::new(b.finish()),
             Buffer::Flag(b) => Arc::new(b.finish()),
             Buffer::Digest(b) => Arc::new(b.finish()),
-            Buffer::Gaps(b) => {
-                let rows = b.finish();
-                *b = list(Int64Builder::with_capacity(rows.values().len()), DataType::Int64);
-                Arc::new(rows)
-            }
-            Buffer::Tokens(b) => {
-                let rows = b.finish();
-                *b = list(UInt16Builder::with_capacity(rows.values().len()), DataType::UInt16);
-                Arc::new(rows)
-            }
+            Buffer::Gaps(b) => Arc::new(b.finish()),
+            Buffer::Tokens(b) => Arc::new(b.finish()),
             Buffer::Merged(b) => Arc::new(b.finish()),
             Buffer::Kinds(b) => {
-                let rows = b.finish();
-                *b = list(Int8Builder::with_capacity(rows.values().len()), DataType::Int8);
-                let (_, offsets, numbers, nulls) = rows.into_parts();
+                let (_, offsets, numbers, nulls) = b.finish().into_parts();
                 let numbers = arrow::array::Int8Array::from(numbers.to_data());
                 let words = DictionaryArray::<Int8Type>::try_new(numbers, Arc::clone(kinds))?;
                 let field = Arc::new(Field::new("element", words.data_type().clone(), false));
@@ -186,12 +185,11 @@ impl Buffer {
     }
 }
 
-/// An empty list column. A new one gets room for what the one before held.
-fn list<B: ArrayBuilder>(values: B, element: DataType) -> ListBuilder<B> {
-    ListBuilder::new(values).with_field(Arc::new(Field::new("element", element, false)))
-}
-
-fn push_list<B: ArrayBuilder>(list: &mut ListBuilder<B>, events: Option<&Events>, push: impl FnOnce(&mut B, &Events)) {
+fn push_list<B: arrow::array::ArrayBuilder>(
+    list: &mut ListBuilder<B>,
+    events: Option<&Events>,
+    push: impl FnOnce(&mut B, &Events),
+) {
     if let Some(events) = events {
         push(list.values(), events);
     }

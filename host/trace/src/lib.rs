@@ -9,7 +9,6 @@ mod columns;
 mod decode;
 mod encode;
 mod error;
-mod event_chunk;
 mod hardware;
 mod journal;
 mod part;

@@ -1,16 +1,13 @@
 //! Parts: Parquet files of one row group, and the trace that is put together from them.
 
 use crate::error::TraceError;
-use crate::event_chunk::EventChunk;
 use crate::run_dir::{Spool, rename_durably};
 use crate::schema::{FORMAT_KEY, RUN_KEY, parquet_properties};
-use arrow::array::AsArray;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use parquet::arrow::ArrowSchemaConverter;
-use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::column::writer::ColumnCloseResult;
-use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::writer::SerializedFileWriter;
 use std::fs::{self, File};
@@ -20,19 +17,10 @@ use std::sync::Arc;
 
 /// A part that is being written.
 pub(crate) struct Part {
-    file: SerializedFileWriter<File>,
-    schema: SchemaRef,
-    columns: Vec<ColumnWriter>,
+    writer: ArrowWriter<File>,
     unfinished: PathBuf,
     place: PathBuf,
     rows: usize,
-}
-
-enum ColumnWriter {
-    /// One value a row.
-    Scalar(ArrowColumnWriter),
-    /// A list a row.
-    Events(EventChunk),
 }
 
 impl Part {
@@ -40,47 +28,17 @@ impl Part {
     pub(crate) fn create(spool: &Spool, segment: u32, schema: &SchemaRef) -> Result<Part, TraceError> {
         let unfinished = spool.unfinished_part();
         let file = File::create(&unfinished).map_err(TraceError::io("make", &unfinished))?;
-        Part::start(file, schema, unfinished.clone(), spool.part(segment))
-            .map_err(TraceError::parquet("write", &unfinished))
-    }
-
-    fn start(file: File, schema: &SchemaRef, unfinished: PathBuf, place: PathBuf) -> Result<Part, ParquetError> {
-        let types = ArrowSchemaConverter::new().convert(schema)?;
-        let file = SerializedFileWriter::new(file, types.root_schema_ptr(), Arc::new(parquet_properties()))?;
-        let scalars = ArrowRowGroupWriterFactory::new(&file, Arc::clone(schema)).create_column_writers(0)?;
-        let mut columns = Vec::with_capacity(scalars.len());
-        for ((field, scalar), column) in schema.fields().iter().zip(scalars).zip(types.columns()) {
-            columns.push(match field.data_type() {
-                DataType::List(element) => {
-                    ColumnWriter::Events(EventChunk::new(Arc::clone(column), element.data_type())?)
-                }
-                _ => ColumnWriter::Scalar(scalar),
-            });
-        }
-        Ok(Part { file, schema: Arc::clone(schema), columns, unfinished, place, rows: 0 })
+        // Without the Arrow schema in its metadata every reader sees the plain Parquet types.
+        let options = ArrowWriterOptions::new().with_properties(parquet_properties()).with_skip_arrow_metadata(true);
+        let writer = ArrowWriter::try_new_with_options(file, Arc::clone(schema), options)
+            .map_err(TraceError::parquet("write", &unfinished))?;
+        Ok(Part { writer, unfinished, place: spool.part(segment), rows: 0 })
     }
 
     /// Encodes a batch.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), TraceError> {
         self.rows += batch.num_rows();
-        self.encode(batch).map_err(TraceError::parquet("write", &self.unfinished))
-    }
-
-    fn encode(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
-        if batch.schema().fields() != self.schema.fields() {
-            return Err(ParquetError::ArrowError("the rows have other columns than those before".to_owned()));
-        }
-        for ((field, array), column) in self.schema.fields().iter().zip(batch.columns()).zip(&mut self.columns) {
-            match column {
-                ColumnWriter::Scalar(writer) => {
-                    for leaf in compute_leaves(field, array)? {
-                        writer.write(&leaf)?;
-                    }
-                }
-                ColumnWriter::Events(chunk) => chunk.append(array.as_list())?,
-            }
-        }
-        Ok(())
+        self.writer.write(batch).map_err(TraceError::parquet("write", &self.unfinished))
     }
 
     /// Rows in it.
@@ -90,36 +48,14 @@ impl Part {
 
     /// Bytes that it holds in memory.
     pub(crate) fn memory(&self) -> usize {
-        let memory = |column: &ColumnWriter| match column {
-            ColumnWriter::Scalar(writer) => writer.memory_size(),
-            ColumnWriter::Events(chunk) => chunk.memory(),
-        };
-        self.columns.iter().map(memory).sum()
+        self.writer.memory_size()
     }
 
     /// Writes its end and gives it its name. It may be lost with the machine, but not with this process.
     pub(crate) fn close(self) -> Result<PathBuf, TraceError> {
-        let Part { file, columns, unfinished, place, rows, .. } = self;
-        Part::end(file, columns, rows).map_err(TraceError::parquet("write", &unfinished))?;
-        fs::rename(&unfinished, &place).map_err(TraceError::io("make", &place))?;
-        Ok(place)
-    }
-
-    fn end(mut file: SerializedFileWriter<File>, columns: Vec<ColumnWriter>, rows: usize) -> Result<(), ParquetError> {
-        if rows > 0 {
-            let mut group = file.next_row_group()?;
-            for column in columns {
-                match column {
-                    ColumnWriter::Scalar(writer) => writer.close()?.append_to_row_group(&mut group)?,
-                    ColumnWriter::Events(chunk) => {
-                        let (bytes, close) = chunk.close()?;
-                        group.append_column(&bytes, close)?;
-                    }
-                }
-            }
-            group.close()?;
-        }
-        file.close().map(drop)
+        self.writer.close().map_err(TraceError::parquet("write", &self.unfinished))?;
+        fs::rename(&self.unfinished, &self.place).map_err(TraceError::io("make", &self.place))?;
+        Ok(self.place)
     }
 }
 
@@ -165,7 +101,7 @@ pub(crate) fn merge(parts: &[PathBuf], run: String, unfinished: &Path, place: &P
             rows += group.num_rows().max(0) as u64;
         }
     }
-    let mut writer = writer.ok_or_else(|| write(ParquetError::General("no parts".into())))?;
+    let mut writer = writer.ok_or_else(|| write(parquet::errors::ParquetError::General("no parts".into())))?;
     writer.append_key_value_metadata(KeyValue::new(RUN_KEY.to_owned(), run));
     let file = writer.into_inner().map_err(write)?;
     file.sync_all().map_err(TraceError::io("write", unfinished))?;

@@ -17,6 +17,9 @@ pub(crate) const FORMAT_KEY: &str = "bench.format";
 /// Key of the run's description (that of `run.json`) in the metadata of `requests.parquet`.
 pub(crate) const RUN_KEY: &str = "bench.run";
 
+/// Rows of a page of events, at most: what is not yet in a page is in memory unpacked.
+const EVENT_PAGE_ROWS: usize = 1_000;
+
 /// One column of the trace.
 pub struct Column {
     /// Its name: a contract with every reader.
@@ -102,6 +105,14 @@ impl Column {
         };
         Field::new(self.name, data_type, self.null.is_some())
     }
+
+    /// Path of the column's values in the Parquet schema.
+    fn path(&self) -> ColumnPath {
+        match self.element_type() {
+            Some(_) => ColumnPath::new(vec![self.name.into(), "list".into(), "element".into()]),
+            None => ColumnPath::from(self.name),
+        }
+    }
 }
 
 /// The columns of a trace, with or without those that hold texts.
@@ -116,25 +127,40 @@ pub(crate) fn arrow_schema(text: bool) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
-/// How the columns of one value a row are encoded: whole numbers as packed differences, words by dictionary, all of it
-/// with zstd.
+/// How the columns are encoded: whole numbers as packed differences, gaps byte by byte (the upper bytes of
+/// small numbers compress to nothing), words by dictionary, all of it with zstd.
 pub(crate) fn parquet_properties() -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
+        // The writer ends a row group itself, by rows and by memory.
+        .set_max_row_group_row_count(None)
         .set_created_by(concat!("bench-host ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_key_value_metadata(Some(vec![KeyValue::new(FORMAT_KEY.to_owned(), FORMAT.to_string())]));
     for column in COLUMNS {
-        let path = ColumnPath::from(column.name);
+        let path = column.path();
+        if column.element_type().is_some() {
+            properties = properties.set_column_data_page_row_count_limit(path.clone(), EVENT_PAGE_ROWS);
+        }
         properties = match column.access {
             Access::Whole { .. } => properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
             Access::Text { repeats, .. } => properties.set_column_dictionary_enabled(path, repeats),
             Access::Word { .. } => properties.set_column_dictionary_enabled(path, true),
             Access::Flag { .. } | Access::Digest { .. } => properties,
-            // `event_chunk` encodes these.
-            Access::EventGap | Access::EventTokens | Access::EventMerged | Access::EventKind => properties,
+            Access::EventGap => properties
+                .set_column_encoding(path.clone(), Encoding::BYTE_STREAM_SPLIT)
+                .set_column_statistics_enabled(path, EnabledStatistics::None),
+            Access::EventTokens => properties
+                .set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED)
+                .set_column_statistics_enabled(path, EnabledStatistics::None),
+            // A dictionary would look up every event's word in a hash table; the same few words in a row compress to
+            // nothing without one.
+            Access::EventKind => properties
+                .set_column_encoding(path.clone(), Encoding::DELTA_LENGTH_BYTE_ARRAY)
+                .set_column_statistics_enabled(path, EnabledStatistics::None),
+            Access::EventMerged => properties.set_column_statistics_enabled(path, EnabledStatistics::None),
         };
     }
     properties.build()
