@@ -17,9 +17,6 @@ pub(crate) const FORMAT_KEY: &str = "bench.format";
 /// Key of the run's description (that of `run.json`) in the metadata of `requests.parquet`.
 pub(crate) const RUN_KEY: &str = "bench.run";
 
-/// Rows of a page of events, at most: what is not yet in a page is in memory unpacked.
-const EVENT_PAGE_ROWS: usize = 1_000;
-
 /// One column of the trace.
 pub struct Column {
     /// Its name: a contract with every reader.
@@ -141,9 +138,6 @@ pub(crate) fn parquet_properties() -> WriterProperties {
         .set_key_value_metadata(Some(vec![KeyValue::new(FORMAT_KEY.to_owned(), FORMAT.to_string())]));
     for column in COLUMNS {
         let path = column.path();
-        if column.element_type().is_some() {
-            properties = properties.set_column_data_page_row_count_limit(path.clone(), EVENT_PAGE_ROWS);
-        }
         properties = match column.access {
             Access::Whole { .. } => properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
             Access::Text { repeats, .. } => properties.set_column_dictionary_enabled(path, repeats),
@@ -152,13 +146,8 @@ pub(crate) fn parquet_properties() -> WriterProperties {
             Access::EventGap => properties
                 .set_column_encoding(path.clone(), Encoding::BYTE_STREAM_SPLIT)
                 .set_column_statistics_enabled(path, EnabledStatistics::None),
-            Access::EventTokens => properties
-                .set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED)
-                .set_column_statistics_enabled(path, EnabledStatistics::None),
-            // A dictionary would look up every event's word in a hash table; the same few words in a row compress to
-            // nothing without one.
-            Access::EventKind => properties
-                .set_column_encoding(path.clone(), Encoding::DELTA_LENGTH_BYTE_ARRAY)
+            Access::EventTokens | Access::EventKind => properties
+                .set_column_dictionary_enabled(path.clone(), true)
                 .set_column_statistics_enabled(path, EnabledStatistics::None),
             Access::EventMerged => properties.set_column_statistics_enabled(path, EnabledStatistics::None),
         };
