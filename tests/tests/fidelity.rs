@@ -7,7 +7,6 @@ use bench_core::adapter::{SettingValue, Severity};
 use bench_core::sample::{Prompt, Sample, SampleNote};
 use bench_plugin::{AdapterKind, DatasetInputs, PluginConfig, PluginError, PluginHost, Tokenizer};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -77,10 +76,7 @@ impl Yielded {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bench_core::hex(bench_core::sha256(bytes))
 }
 
 /// Opens a bundled dataset with these options over its defaults, and takes all its samples.

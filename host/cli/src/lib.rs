@@ -1,6 +1,7 @@
 //! The command line of bench-host: arguments, exit codes, diagnostics, progress, and the session that
 //! takes a workload file to a trace.
 
+mod allocator;
 mod app;
 mod args;
 pub mod bundled;

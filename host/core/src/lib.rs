@@ -3,6 +3,7 @@
 pub mod adapter;
 pub mod clock;
 pub mod decode;
+mod digest;
 mod hex;
 pub mod launch;
 pub mod load;
@@ -13,4 +14,5 @@ pub mod request;
 pub mod sample;
 pub mod tokens;
 
+pub use digest::sha256;
 pub use hex::hex;

@@ -2,7 +2,6 @@
 
 use crate::component;
 use crate::error::PluginError;
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt;
 use std::io::Read;
@@ -93,7 +92,7 @@ impl AdapterSource {
         let load = |what| PluginError::Load { adapter: id.clone(), what };
         let interfaces = component::interfaces(&bytes).map_err(load)?;
         let contract = contract_version(kind, &interfaces.exports).map_err(load)?;
-        let sha256 = bench_core::hex(Sha256::digest(&bytes));
+        let sha256 = bench_core::hex(bench_core::sha256(&bytes));
         Ok(AdapterSource { id, kind, origin, sha256, bytes, contract, imports: interfaces.imports })
     }
 

@@ -2,7 +2,6 @@
 
 use crate::plan::{EngineTarget, Plan, PlanPath, portable};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -16,7 +15,7 @@ impl Plan {
         // By way of the text, so that a number counts as it is written in the plan's JSON.
         let text = serde_json::to_string(&self.without_machine()).unwrap_or_default();
         let json = serde_json::from_str(&text).map(sorted).unwrap_or_default();
-        bench_core::hex(Sha256::digest(Value::to_string(&json).as_bytes()))
+        bench_core::hex(bench_core::sha256(Value::to_string(&json)))
     }
 
     fn without_machine(&self) -> Plan {

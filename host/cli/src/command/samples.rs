@@ -11,7 +11,6 @@ use bench_core::hex;
 use bench_core::sample::Sample;
 use bench_workload::{Plan, ScenarioPlan};
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
 pub(super) fn run(args: &Samples, global: &Global, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -46,7 +45,7 @@ fn chosen<'a>(plan: &'a Plan, name: Option<&str>) -> Result<Vec<&'a ScenarioPlan
 
 fn line(out: &mut String, args: &Samples, scenario: Option<&str>, index: usize, sample: &Sample) {
     let prompt = sample.prompt.digest_text();
-    let sha256 = hex(Sha256::digest(prompt.as_bytes()));
+    let sha256 = hex(bench_core::sha256(prompt));
     match args.format {
         SamplesFormat::Jsonl => {
             let mut object = Map::new();

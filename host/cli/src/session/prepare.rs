@@ -9,7 +9,6 @@ use bench_core::sample::{Part, Prompt, Sample};
 use bench_plugin::EngineAdapter;
 use bench_workload::{EnginePlan, SamplingPlan, ScenarioPlan};
 use bytes::Bytes;
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// Length of an answer where neither the workload nor the sample says one.
@@ -54,7 +53,7 @@ impl Maker<'_> {
                 body: Bytes::from(encoded.body),
                 streaming: spec.streaming,
                 dataset_sample: sample.id.as_str().into(),
-                prompt_sha256: Sha256::digest(text.as_bytes()).into(),
+                prompt_sha256: bench_core::sha256(text),
                 prompt_text: self.keep_text.then(|| text.as_ref().into()),
                 prompt_tokens_asked: sample.prompt_tokens,
                 output_tokens_asked: Some(spec.max_tokens),

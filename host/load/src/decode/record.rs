@@ -11,7 +11,6 @@ use bench_core::outcome::Outcome;
 use bench_core::record::{Events, RequestRecord, Stamp};
 use bench_core::request::PreparedRequest;
 use bench_core::tokens::TokenCounter;
-use sha2::{Digest, Sha256};
 
 /// An answer as it came.
 #[derive(Debug)]
@@ -148,7 +147,7 @@ impl Rows<'_> {
             bytes_sent: answer.bytes_sent,
             bytes_received: answer.bytes_received,
             connection_reused: attempt.connection_reused,
-            output_sha256: has_output.then(|| Sha256::digest(decoded.text.as_bytes()).into()),
+            output_sha256: has_output.then(|| bench_core::sha256(&decoded.text)),
             prompt_text: if self.keep_text { prepared.prompt_text.clone() } else { None },
             output_text: kept(decoded.text),
             reasoning_text: kept(decoded.reasoning).filter(|r| !r.is_empty()),

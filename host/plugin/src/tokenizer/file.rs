@@ -102,14 +102,21 @@ fn pairs(merges: &RawValue) -> Result<Box<RawValue>, String> {
     if !first.starts_with('"') {
         return Ok(merges.to_owned());
     }
-    let lines: Vec<String> = serde_json::from_str(text).map_err(|e| format!("its merges are mixed: {e}"))?;
-    let pair = |line: &'_ String| match line.split_once(' ') {
-        Some((a, b)) if !b.contains(' ') => Ok([a.to_owned(), b.to_owned()]),
-        _ => Err(format!("its merge `{line}` is no two tokens with a blank between")),
-    };
-    let pairs: Vec<[String; 2]> =
-        lines.iter().filter(|l| !l.starts_with("#version")).map(pair).collect::<Result<_, _>>()?;
-    to_raw_value(&pairs).map_err(|e| e.to_string())
+    let lines: Vec<&RawValue> = serde_json::from_str(text).map_err(|e| format!("its merges are no list: {e}"))?;
+    let mut pairs = String::with_capacity(text.len() + lines.len() * 4);
+    for line in lines.iter().map(|line| line.get()).filter(|line| !line.starts_with("\"#version")) {
+        // Still as written, escapes and all: a blank parts the tokens, so none is within them.
+        match line.split_once(' ') {
+            Some((a, b)) if !b.contains(' ') && line.starts_with('"') => {
+                let before = if pairs.is_empty() { '[' } else { ',' };
+                pairs.extend([before, '[']);
+                pairs.extend([a, "\",\"", b, "]"]);
+            }
+            _ => return Err(format!("its merge {line} is no two tokens with a blank between")),
+        }
+    }
+    pairs.push_str(if pairs.is_empty() { "[]" } else { "]" });
+    RawValue::from_string(pairs).map_err(|e| e.to_string())
 }
 
 fn tree(object: &Object) -> Result<Map<String, Value>, serde_json::Error> {

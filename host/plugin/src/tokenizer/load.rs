@@ -1,7 +1,6 @@
 //! Loading and running a tokenizer.
 
 use bench_core::tokens::TokenCounter;
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use tokenizers::pipeline::{EncodeOptions, Override, PipelineToken, PipelineTokenizer};
 
@@ -68,7 +67,7 @@ impl Tokenizer {
     pub fn load(path: &Path) -> Result<Tokenizer, TokenizerError> {
         let bytes = std::fs::read(path).map_err(|source| TokenizerError::Read { path: path.to_owned(), source })?;
         let load_error = |what: String| TokenizerError::Load { path: path.to_owned(), what };
-        let sha256 = bench_core::hex(Sha256::digest(&bytes));
+        let sha256 = bench_core::hex(bench_core::sha256(&bytes));
         let text = std::str::from_utf8(&bytes).map_err(|e| load_error(format!("it is no UTF-8: {e}")))?;
         let file = super::file::current(text).map_err(load_error)?;
         drop(bytes);

@@ -13,7 +13,6 @@ use crate::value::{At, Context, Draft, Node, Value};
 use bench_core::adapter::EngineManifest;
 use bench_core::load::{ArrivalProcess, Limits, LoadKind, LoadSpec, Slo};
 use bench_core::sample::Sampling;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// What scenarios take from the rest of the workload.
@@ -136,7 +135,7 @@ fn seeds(own: &Section<'_>, common: &Section<'_>, process: ArrivalProcess) -> Se
 /// Another seed out of one, so that arrival times are not drawn from the numbers that drew the samples:
 /// the first eight bytes, little-endian, of the SHA-256 of `arrival` and the seed's eight bytes.
 fn derived(samples: u64) -> u64 {
-    let digest = Sha256::new_with_prefix(b"arrival").chain_update(samples.to_le_bytes()).finalize();
+    let digest = bench_core::sha256([&b"arrival"[..], &samples.to_le_bytes()].concat());
     digest.iter().take(8).rev().fold(0, |seed, byte| (seed << 8) | u64::from(*byte))
 }
 
