@@ -1,9 +1,10 @@
 //! One monotonic clock; integer nanoseconds since the run's start.
 
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, Sub};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A point of the run's clock, or a length of time: nanoseconds since the run's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -81,18 +82,30 @@ pub trait Clock: Send + Sync {
 /// The machine's monotonic clock, zero at its making.
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
-    start: Instant,
+    /// `CLOCK_MONOTONIC` at the start, ns.
+    origin: u64,
 }
 
 impl MonotonicClock {
     /// A clock that starts now.
     pub fn start() -> MonotonicClock {
-        MonotonicClock { start: Instant::now() }
+        MonotonicClock { origin: monotonic() }
     }
+
+    /// The machine's `CLOCK_MONOTONIC` at the start, ns: what other programs' times on the same machine are
+    /// compared by.
+    pub fn origin(&self) -> u64 {
+        self.origin
+    }
+}
+
+fn monotonic() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 impl Clock for MonotonicClock {
     fn now(&self) -> Nanos {
-        Nanos::from(self.start.elapsed())
+        Nanos(monotonic().saturating_sub(self.origin))
     }
 }

@@ -11,7 +11,7 @@ use bench_core::decode::{ResponseDecoder, StreamFormat};
 use bench_core::load::{ArrivalProcess, Limits, LoadKind, LoadSpec};
 use bench_core::record::{Phase, RequestRecord};
 use bench_core::request::{Endpoint, PreparedRequest};
-use bench_load::{Control, LoadJob, RowContext, Target, Trust};
+use bench_load::{Control, LoadJob, RowContext, Target, Transport, Trust};
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -80,6 +80,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         counter: None,
         arrival_seed: 0,
         threads: threads.first().map(|t| t.parse()).transpose()?,
+        cores: Vec::new(),
+        transport: std::env::var("TRANSPORT").ok().and_then(|name| Transport::named(&name)),
         row: RowContext { scenario: "m".into(), stage: None, candidate: None, repeat: 0, phase: Phase::Measure },
         keep_text: false,
         secrets: Vec::new(),

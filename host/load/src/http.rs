@@ -3,14 +3,15 @@
 use crate::client::connect::Opener;
 use crate::client::request::Template;
 use crate::client::site::Site;
-use crate::client::tap::ReadTally;
 use crate::client::tls::Trust;
 use crate::clockmap::WorkerClock;
+use crate::figures::ThreadFigures;
 use crate::job::{LoadError, Target};
 use bench_core::clock::{MonotonicClock, Nanos};
 use bench_core::request::Endpoint;
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
@@ -84,7 +85,7 @@ pub fn get_trusting(
     let runtime = runtime.map_err(HttpError::Start)?;
     let opener = Opener {
         clock: Rc::new(WorkerClock::new(MonotonicClock::start())),
-        tally: Rc::new(ReadTally::new()),
+        figures: Rc::new(RefCell::new(ThreadFigures::new())),
         tls,
         timeout: Nanos::from(timeout),
     };

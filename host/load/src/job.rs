@@ -2,6 +2,7 @@
 
 use crate::client::tls::Trust;
 use crate::spread::SpreadSummary;
+use crate::transport::Transport;
 use bench_core::clock::Nanos;
 use bench_core::decode::{ResponseDecoder, StreamFormat};
 use bench_core::load::{Limits, LoadSpec};
@@ -65,6 +66,10 @@ pub struct LoadJob {
     pub arrival_seed: u64,
     /// Load threads; `None`: one.
     pub threads: Option<usize>,
+    /// Cores that the threads are pinned to, in turn; empty: to none.
+    pub cores: Vec<usize>,
+    /// How bytes come and go; `None`: the best way that there is.
+    pub transport: Option<Transport>,
     /// What the rows share.
     pub row: RowContext,
     /// Rows carry prompts' and answers' texts.
@@ -112,8 +117,10 @@ pub struct LoadStats {
     pub clock_steps: u32,
     /// Rows handed to the sink.
     pub rows: u64,
-    /// How bytes came: `epoll`.
-    pub transport: &'static str,
+    /// How bytes came.
+    pub transport: Transport,
+    /// System calls of the load threads for their sockets; `None` where they were not counted.
+    pub syscalls: Option<u64>,
 }
 
 impl LoadStats {
@@ -157,7 +164,12 @@ pub enum LoadError {
     /// Certificates that can't be read.
     #[error(transparent)]
     Trust(#[from] crate::client::tls::TrustError),
+    /// A transport that can't be used.
+    #[error("the transport `{0}` {1}")]
+    Transport(&'static str, String),
     /// A load thread ended by a panic.
-    #[error("a load thread panicked; please report this with the workload")]
+    #[error(
+        "a load thread panicked, or the kernel refused to tell it of its sockets; please report this with the workload"
+    )]
     Panicked,
 }

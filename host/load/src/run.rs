@@ -8,11 +8,13 @@ use crate::decode::plan::PlanDecoder;
 use crate::decode::record::Rows;
 use crate::decode::secrets::Secrets;
 use crate::decode::stage::{self, Kept, Reader, Tally};
+use crate::direct::{Direct, Epoll, Io, Uring};
+use crate::figures::ThreadFigures;
 use crate::job::{LoadError, LoadJob, LoadStats, ThreadCpu};
 use crate::schedule::Schedule;
-use crate::spread::Spread;
 use crate::stream::Glance;
 use crate::sys;
+use crate::transport::Transport;
 use crate::worker::{EVENT_INTERVAL, KEPT_KIB, Shared, Worker};
 use bench_core::clock::{Clock, MonotonicClock, Nanos};
 use bench_core::record::RequestRecord;
@@ -47,6 +49,8 @@ pub fn run(
         decoder,
         counter,
         threads,
+        cores,
+        transport,
         row,
         keep_text,
         trust,
@@ -54,6 +58,7 @@ pub fn run(
         ..
     } = job;
     let sites: Vec<Site> = targets.iter().map(Site::resolve).collect::<Result<_, _>>()?;
+    let transport = Transport::choose(transport, sites.iter().any(|s| s.tls.is_some()))?;
     let tls = if sites.iter().any(|s| s.tls.is_some()) { Some(trust.connector()?) } else { None };
     let (templates, endpoint_of) = templates(&requests, &sites)?;
     let threads = threads.unwrap_or(1).clamp(1, 1024);
@@ -97,7 +102,7 @@ pub fn run(
 
     let _stamps = sys::turn_stamps_on();
     let (out, attempts) = mpsc::unbounded_channel();
-    let barrier = Barrier::new(threads);
+    let start = Start { shared: &shared, barrier: &Barrier::new(threads), cores: &cores };
     let (reports, tally, decode_cpu) = thread::scope(|scope| {
         let decoding = scope.spawn(|| {
             let rows = Rows { context: &row, counter: counter.as_deref(), keep_text, secrets: Secrets::new(&secrets) };
@@ -106,8 +111,8 @@ pub fn run(
         });
         let workers: Vec<_> = (0..threads as u32)
             .map(|id| {
-                let (shared, out, barrier) = (shared.clone(), out.clone(), &barrier);
-                scope.spawn(move || work(id, shared, out, barrier))
+                let (start, out) = (&start, out.clone());
+                scope.spawn(move || work(id, transport, start, out))
             })
             .collect();
         drop(out);
@@ -120,33 +125,33 @@ pub fn run(
         .into_iter()
         .map(|report| report.map_err(|_| LoadError::Panicked)?.map_err(LoadError::Start))
         .collect::<Result<Vec<_>, _>>()?;
-    if reports.iter().any(|r| r.panicked) {
+    if reports.iter().any(|r| r.figures.failed) {
         return Err(LoadError::Panicked);
     }
-    Ok(sum_up(shared.t0.get().copied().unwrap_or_default(), &reports, tally, decode_cpu))
+    Ok(sum_up(shared.t0.get().copied().unwrap_or_default(), transport, &reports, tally, decode_cpu))
 }
 
 /// The load's figures of itself.
-fn sum_up(t0: Nanos, reports: &[ThreadReport], tally: Tally, decode_cpu: Nanos) -> LoadStats {
-    let (mut lateness, mut lag) = (Spread::new(), Spread::new());
+fn sum_up(t0: Nanos, transport: Transport, reports: &[ThreadReport], tally: Tally, decode_cpu: Nanos) -> LoadStats {
+    let mut all = ThreadFigures::new();
     for report in reports {
-        lateness.merge(&report.lateness);
-        lag.merge(&report.lag);
+        all.merge(&report.figures);
     }
     LoadStats {
         t0,
         ended: t0 + reports.iter().map(|r| r.cpu.wall).max().unwrap_or_default(),
         threads: reports.iter().map(|r| r.cpu).collect(),
         decode_cpu,
-        send_lateness: lateness.summary(),
-        read_lag: lag.summary(),
-        reads: reports.iter().map(|r| r.reads).sum(),
-        reads_unstamped: reports.iter().map(|r| r.unstamped).sum(),
+        send_lateness: all.lateness.summary(),
+        read_lag: all.lag.summary(),
+        reads: all.reads,
+        reads_unstamped: all.unstamped,
         events: tally.events,
         merged_events: tally.merged,
-        clock_steps: reports.iter().map(|r| r.clock_steps).max().unwrap_or(0),
+        clock_steps: all.clock_steps,
         rows: tally.rows,
-        transport: "epoll",
+        transport,
+        syscalls: (transport != Transport::Hyper).then_some(all.calls),
     }
 }
 
@@ -179,45 +184,76 @@ fn templates(requests: &[PreparedRequest], sites: &[Site]) -> Result<(Vec<Vec<Te
     Ok((templates, endpoint_of))
 }
 
-/// A load thread's figures, in a form that leaves the thread.
+/// A load thread's figures.
 struct ThreadReport {
     cpu: ThreadCpu,
-    reads: u64,
-    unstamped: u64,
-    lag: Spread,
-    lateness: Spread,
-    clock_steps: u32,
-    panicked: bool,
+    figures: ThreadFigures,
 }
 
-fn work(id: u32, shared: Arc<Shared>, out: UnboundedSender<Kept>, barrier: &Barrier) -> io::Result<ThreadReport> {
-    let built =
-        Builder::new_current_thread().enable_all().event_interval(EVENT_INTERVAL).build_local(LocalOptions::default());
-    let prepared = built.and_then(|runtime| {
-        let worker = runtime.block_on(async {
-            let worker = Worker::new(id, shared.clone(), out)?;
-            worker.open_ahead().await;
-            Ok::<_, io::Error>(worker)
-        })?;
-        Ok((runtime, worker))
-    });
-    // Also where this thread failed: the others wait.
-    barrier.wait();
-    let (runtime, worker) = prepared?;
-    let t0 = *shared.t0.get_or_init(|| shared.clock.now());
-    let cpu_before = sys::thread_cpu();
-    let report = runtime.block_on(worker.run(t0));
-    let cpu = ThreadCpu { cpu: sys::thread_cpu() - cpu_before, wall: shared.clock.now() - t0 };
-    drop(worker);
-    drop(runtime);
-    let lag = report.reads.lag.borrow().clone();
-    Ok(ThreadReport {
-        cpu,
-        reads: report.reads.reads.get(),
-        unstamped: report.reads.unstamped.get(),
-        lag,
-        lateness: report.lateness,
-        clock_steps: report.clock_steps,
-        panicked: report.panicked,
+/// What a load thread waits for before it begins: all have opened their connections.
+struct Start<'a> {
+    shared: &'a Arc<Shared>,
+    barrier: &'a Barrier,
+    cores: &'a [usize],
+}
+
+impl Start<'_> {
+    /// Runs one thread of a load: `prepare` before the load's start, and what it gives from then on.
+    fn thread<W: FnOnce(Nanos) -> ThreadFigures>(
+        &self,
+        id: u32,
+        prepare: impl FnOnce() -> io::Result<W>,
+    ) -> io::Result<ThreadReport> {
+        let pinned = self.cores.get(id as usize % self.cores.len().max(1)).map_or(Ok(()), |core| sys::pin(*core));
+        let prepared = pinned.and_then(|()| prepare());
+        // Also where this thread failed: the others wait.
+        self.barrier.wait();
+        let work = prepared?;
+        let clock = &self.shared.clock;
+        let t0 = *self.shared.t0.get_or_init(|| clock.now());
+        let cpu_before = sys::thread_cpu();
+        let figures = work(t0);
+        let cpu = ThreadCpu { cpu: sys::thread_cpu() - cpu_before, wall: clock.now() - t0 };
+        Ok(ThreadReport { cpu, figures })
+    }
+}
+
+fn work(id: u32, transport: Transport, start: &Start<'_>, out: UnboundedSender<Kept>) -> io::Result<ThreadReport> {
+    match transport {
+        Transport::Uring => start.thread(id, || direct::<Uring>(id, start.shared.clone(), out)),
+        Transport::Epoll => start.thread(id, || direct::<Epoll>(id, start.shared.clone(), out)),
+        Transport::Hyper => start.thread(id, || through_hyper(id, start.shared.clone(), out)),
+    }
+}
+
+fn direct<I: Io>(
+    id: u32,
+    shared: Arc<Shared>,
+    out: UnboundedSender<Kept>,
+) -> io::Result<impl FnOnce(Nanos) -> ThreadFigures> {
+    let mut direct = Direct::<I>::open(id, shared, out)?;
+    direct.open_ahead()?;
+    Ok(move |t0| direct.run(t0))
+}
+
+fn through_hyper(
+    id: u32,
+    shared: Arc<Shared>,
+    out: UnboundedSender<Kept>,
+) -> io::Result<impl FnOnce(Nanos) -> ThreadFigures> {
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .event_interval(EVENT_INTERVAL)
+        .build_local(LocalOptions::default())?;
+    let worker = runtime.block_on(async {
+        let worker = Worker::new(id, shared, out)?;
+        worker.open_ahead().await;
+        Ok::<_, io::Error>(worker)
+    })?;
+    Ok(move |t0| {
+        let figures = runtime.block_on(worker.run(t0));
+        // Its connections need the runtime to be there when they go.
+        drop(worker);
+        figures
     })
 }

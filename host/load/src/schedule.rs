@@ -5,6 +5,11 @@ use crate::job::{LoadError, LoadJob};
 use bench_core::clock::Nanos;
 use bench_core::load::LoadKind;
 
+/// Requests that are due this soon find their connections open.
+const SOON: Nanos = Nanos::from_millis(50);
+/// Opening a connection takes no longer than this in most networks.
+const OPENING: Nanos = Nanos::from_millis(5);
+
 /// A load's schedule.
 #[derive(Debug)]
 pub(crate) enum Schedule {
@@ -39,14 +44,31 @@ impl Schedule {
         Ok(Schedule::Open { due, most_in_flight: spec.max_concurrency.filter(|&m| m > 0) })
     }
 
-    /// Connections that are worth opening before the load: one for each request that starts with it.
+    /// Connections that are worth opening before the load: one for each request that starts with it or soon after.
     pub(crate) fn at_once(&self) -> u64 {
         match self {
             Schedule::Closed { slots, requests, .. } => u64::from(*slots).min(requests.unwrap_or(u64::MAX)),
             Schedule::Open { due, most_in_flight } => {
-                let first = due.iter().take_while(|&&d| d == Nanos::ZERO).count() as u64;
+                let first = due.iter().take_while(|&&d| d <= SOON).count() as u64;
                 first.min(most_in_flight.map_or(u64::MAX, u64::from))
             }
+        }
+    }
+
+    /// Idle connections that are worth keeping while an open loop goes on: for what is due while one is
+    /// opened.
+    pub(crate) fn reserve(&self) -> usize {
+        let Schedule::Open { due, most_in_flight: None } = self else { return 0 };
+        let Some(last) = due.last().filter(|last| **last > SOON) else { return 0 };
+        let rate = due.len() as f64 / last.as_secs_f64();
+        (rate * OPENING.as_secs_f64()).ceil() as usize
+    }
+
+    /// Pause of a slot between an answer and its next request.
+    pub(crate) fn think(&self) -> Nanos {
+        match self {
+            Schedule::Closed { think, .. } => *think,
+            Schedule::Open { .. } => Nanos::ZERO,
         }
     }
 }

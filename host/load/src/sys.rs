@@ -1,11 +1,12 @@
 //! The few system calls that no safe crate offers, and thin names for others.
 
 use bench_core::clock::Nanos;
+use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::mem::MaybeUninit;
-use std::net::{Ipv4Addr, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 /// The real-time clock, ns since the epoch.
@@ -60,20 +61,26 @@ pub(crate) fn receive_stamped(
     // SAFETY: the message points to buffers that outlive the call, with their true lengths.
     let n = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
     let n = usize::try_from(n).map_err(|_| io::Error::last_os_error())?;
-    let mut stamp = None;
-    // SAFETY: the kernel filled `msg_controllen` bytes of control messages; the macros walk within them,
-    // and a SCM_TIMESTAMPNS message holds a timespec (read unaligned).
-    unsafe {
-        let mut header = libc::CMSG_FIRSTHDR(&raw const message);
-        while !header.is_null() {
-            if (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_TIMESTAMPNS {
-                let t: libc::timespec = libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned();
-                stamp = Some(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64).filter(|&s| s > 0);
-            }
-            header = libc::CMSG_NXTHDR(&raw const message, header);
+    // SAFETY: the kernel filled this many bytes of the buffer.
+    let filled = unsafe { std::slice::from_raw_parts(control.0.as_ptr().cast(), message.msg_controllen as usize) };
+    Ok((n, stamp_in(filled)))
+}
+
+/// The receive stamp (ns of the real-time clock) among control messages, as the kernel writes them.
+pub(crate) fn stamp_in(control: &[u8]) -> Option<u64> {
+    const HEADER: usize = size_of::<libc::cmsghdr>();
+    let mut rest = control;
+    while let Some((header, _)) = rest.split_at_checked(HEADER) {
+        let number = |at: usize| header[at..at + 4].try_into().map(i32::from_ne_bytes).ok();
+        let size = usize::from_ne_bytes(header[..8].try_into().ok()?);
+        let data = rest.get(HEADER..size)?;
+        if (number(8)?, number(12)?) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
+            let word = |at: usize| data.get(at..at + 8)?.try_into().map(u64::from_ne_bytes).ok();
+            return Some(word(0)? * 1_000_000_000 + word(8)?).filter(|&stamp| stamp > 0);
         }
+        rest = rest.get(size.next_multiple_of(8)..)?;
     }
-    Ok((n, stamp))
+    None
 }
 
 /// Lets this process hold as many files as its hard limit allows; how many those are.
@@ -113,4 +120,62 @@ fn stamping_socket() -> io::Result<UdpSocket> {
         }
     }
     Ok(socket)
+}
+
+/// Sends two pieces of bytes one after the other, as far as the socket takes them without waiting.
+pub(crate) fn send_both(socket: BorrowedFd<'_>, first: &[u8], second: &[u8]) -> io::Result<usize> {
+    use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
+    let pieces = [io::IoSlice::new(first), io::IoSlice::new(second)];
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    Ok(sendmsg(socket, &pieces, &mut SendAncillaryBuffer::default(), flags)?)
+}
+
+/// Lets this thread's timers be exact: by default the kernel may be 50 µs late to save power.
+pub(crate) fn exact_timers() {
+    // SAFETY: the call takes numbers only.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+}
+
+/// Begins to connect; whether it is connected already, as on this machine it mostly is.
+pub(crate) fn connect(to: SocketAddr) -> io::Result<(OwnedFd, bool)> {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
+    let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    // Where the kernel has no stamps, reads are marked so.
+    let _ = stamp_receives(socket.as_fd());
+    match connect(&socket, &to) {
+        Ok(()) => Ok((socket, true)),
+        Err(Errno::INPROGRESS) => match connect(&socket, &to) {
+            Ok(()) | Err(Errno::ISCONN) => Ok((socket, true)),
+            Err(Errno::ALREADY | Errno::INPROGRESS) => Ok((socket, false)),
+            Err(e) => Err(e.into()),
+        },
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// The error that a socket holds, if any.
+pub(crate) fn socket_error(socket: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(rustix::net::sockopt::socket_error(socket)??)
+}
+
+/// Whether a connection without an exchange can take a request: its server has not closed it, and has sent
+/// nothing that nobody asked for.
+pub(crate) fn is_open(socket: BorrowedFd<'_>) -> bool {
+    use rustix::net::{RecvFlags, recv};
+    let mut byte = [0u8; 1];
+    recv(socket, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT).is_err_and(|e| e == Errno::AGAIN)
+}
+
+/// Has this thread run on one core only.
+pub(crate) fn pin(core: usize) -> io::Result<()> {
+    use rustix::thread::{CpuSet, sched_setaffinity};
+    let mut set = CpuSet::new();
+    if core >= CpuSet::MAX_CPU {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("there is no core {core}")));
+    }
+    set.set(core);
+    Ok(sched_setaffinity(None, &set)?)
 }

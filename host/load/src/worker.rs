@@ -6,14 +6,13 @@ use crate::client::pool::Pool;
 use crate::client::request::Template;
 use crate::client::site::Site;
 use crate::client::stops::{Cut, Moment, Stops};
-use crate::client::tap::ReadTally;
 use crate::clockmap::WorkerClock;
 use crate::control::{Control, Told};
 use crate::decode::outcome::Ending;
 use crate::decode::record::{Answer, Attempt};
 use crate::decode::stage::Kept;
+use crate::figures::ThreadFigures;
 use crate::schedule::Schedule;
-use crate::spread::Spread;
 use crate::stream::Glance;
 use crate::timer::{Timers, Urgent};
 use bench_core::clock::{MonotonicClock, Nanos};
@@ -34,11 +33,11 @@ use tokio_rustls::TlsConnector;
 /// its slot is free again; its times are taken by then.
 pub(crate) const KEPT_KIB: usize = 512 << 10;
 /// Connections of a thread that are being opened at the same time before the load.
-const OPENERS: usize = 32;
+pub(crate) const OPENERS: usize = 32;
 /// Pause of a closed loop's slot after it found no connection: without it a dead server would use up the
 /// requests in an instant.
-const PAUSE_WITHOUT_CONNECTION: Nanos = Nanos::from_millis(100);
-const DURATION_OVER: &str = "the load's duration was over before it was sent";
+pub(crate) const PAUSE_WITHOUT_CONNECTION: Nanos = Nanos::from_millis(100);
+pub(crate) const DURATION_OVER: &str = "the load's duration was over before it was sent";
 /// Tasks that run before the thread asks the kernel for news.
 pub(crate) const EVENT_INTERVAL: u32 = 16;
 
@@ -75,12 +74,13 @@ pub(crate) struct Shared {
     pub(crate) t0: OnceLock<Nanos>,
 }
 
-/// What a load thread measured of itself.
-pub(crate) struct WorkerReport {
-    pub(crate) reads: Rc<ReadTally>,
-    pub(crate) lateness: Spread,
-    pub(crate) clock_steps: u32,
-    pub(crate) panicked: bool,
+impl Shared {
+    /// A request of an open loop was sent, or never will be.
+    pub(crate) fn no_longer_unsent(&self) {
+        if matches!(self.schedule, Schedule::Open { .. }) && self.unsent.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.last_send.reach();
+        }
+    }
 }
 
 pub(crate) struct Worker {
@@ -91,8 +91,7 @@ pub(crate) struct Worker {
     stops: Rc<Stops>,
     pool: Pool,
     opener: Opener,
-    reads: Rc<ReadTally>,
-    lateness: RefCell<Spread>,
+    figures: Rc<RefCell<ThreadFigures>>,
     out: UnboundedSender<Kept>,
     t0: Cell<Nanos>,
     panicked: Cell<bool>,
@@ -102,10 +101,10 @@ impl Worker {
     /// Inside the thread's runtime.
     pub(crate) fn new(id: u32, shared: Arc<Shared>, out: UnboundedSender<Kept>) -> io::Result<Rc<Worker>> {
         let clock = Rc::new(WorkerClock::new(shared.clock));
-        let reads = Rc::new(ReadTally::new());
+        let figures = Rc::new(RefCell::new(ThreadFigures::new()));
         let opener = Opener {
             clock: clock.clone(),
-            tally: reads.clone(),
+            figures: figures.clone(),
             tls: shared.tls.clone(),
             timeout: shared.limits.connect_timeout,
         };
@@ -115,8 +114,7 @@ impl Worker {
             stops: Rc::default(),
             pool: Pool::new(shared.sites.len()),
             opener,
-            reads,
-            lateness: RefCell::new(Spread::new()),
+            figures,
             out,
             t0: Cell::new(Nanos::ZERO),
             panicked: Cell::new(false),
@@ -155,7 +153,7 @@ impl Worker {
     }
 
     /// Runs this thread's part of the load from `t0` on.
-    pub(crate) async fn run(self: &Rc<Self>, t0: Nanos) -> WorkerReport {
+    pub(crate) async fn run(self: &Rc<Self>, t0: Nanos) -> ThreadFigures {
         self.t0.set(t0);
         let timers = self.timers.clone();
         tokio::task::spawn_local(async move { timers.drive().await });
@@ -167,12 +165,10 @@ impl Worker {
             Schedule::Open { .. } => self.open_loop().await,
             Schedule::Closed { .. } => self.closed_loop().await,
         }
-        WorkerReport {
-            reads: self.reads.clone(),
-            lateness: self.lateness.borrow().clone(),
-            clock_steps: self.clock.steps(),
-            panicked: self.panicked.get(),
-        }
+        let mut figures = self.figures.borrow().clone();
+        figures.clock_steps = self.clock.steps();
+        figures.failed = self.panicked.get();
+        figures
     }
 
     /// Does what the control is told.
@@ -362,7 +358,7 @@ impl Worker {
                     if attempt == 0
                         && let Some(sent) = answer.sent
                     {
-                        self.lateness.borrow_mut().add(sent.saturating_sub(scheduled));
+                        self.figures.borrow_mut().lateness.add(sent.saturating_sub(scheduled));
                     }
                     let row = self.attempt(request, attempt, scheduled, Some(admitted), Some(reused), answer);
                     if clean && connection.settle(self.clock.now()).await {
@@ -468,10 +464,6 @@ struct Unsent {
 
 impl Drop for Unsent {
     fn drop(&mut self) {
-        if matches!(self.shared.schedule, Schedule::Open { .. })
-            && self.shared.unsent.fetch_sub(1, Ordering::Relaxed) == 1
-        {
-            self.shared.last_send.reach();
-        }
+        self.shared.no_longer_unsent();
     }
 }

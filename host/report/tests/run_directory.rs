@@ -31,6 +31,7 @@ fn info(state: RunState) -> RunInfo {
         bench_host: "0.1.0".into(),
         name: "directory".into(),
         started: WallTime::from_system(UNIX_EPOCH),
+        monotonic_origin_ns: None,
         command: vec![],
         interrupted: state == RunState::Interrupted,
         state,
@@ -75,7 +76,7 @@ fn window(phase: Phase, start_ms: u64) -> Window {
         start: Nanos(start_ms * MS),
         end: None,
         requests: Some(150),
-        client: Some(ClientStats { transport: "epoll".into(), threads, clock_steps: 0 }),
+        client: Some(ClientStats { transport: "epoll".into(), threads, clock_steps: 0, health: None }),
     }
 }
 

@@ -29,7 +29,7 @@ pub use reader::{Batches, Records, Trace};
 pub use recover::Recovery;
 pub use run_dir::RunDir;
 pub use run_info::{
-    AdapterRun, ClientStats, EngineRun, LaunchedProcess, RunInfo, RunState, ScenarioInfo, Seeds, ThreadStats,
+    AdapterRun, ClientHealth, ClientStats, EngineRun, LaunchedProcess, RunInfo, RunState, ScenarioInfo, Seeds, SpreadStats, ThreadStats,
     TokenizerInfo, Window,
 };
 pub use schema::Column;

@@ -21,6 +21,9 @@ pub struct RunInfo {
     pub name: String,
     /// The run's start: zero of every other time.
     pub started: WallTime,
+    /// The machine's `CLOCK_MONOTONIC` at the run's start, ns: to set other programs' times beside these.
+    #[serde(default)]
+    pub monotonic_origin_ns: Option<u64>,
     /// The command line as given.
     pub command: Vec<String>,
     /// How far the run got.
@@ -187,6 +190,43 @@ pub struct ClientStats {
     pub threads: Vec<ThreadStats>,
     /// Steps of the wall clock that were noticed.
     pub clock_steps: u64,
+    /// What it measured of itself; `None` in runs of before 0.2.
+    #[serde(default)]
+    pub health: Option<ClientHealth>,
+}
+
+/// What the client measured of itself in a window. Times are ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientHealth {
+    /// CPU of the thread that decodes answers.
+    pub decode_cpu: Nanos,
+    /// From scheduled to sent.
+    pub send_lateness: SpreadStats,
+    /// From the kernel's stamp of the last byte to our read, over all reads with a stamp.
+    pub read_lag: SpreadStats,
+    /// Reads that brought bytes.
+    pub reads: u64,
+    /// Of them without a kernel stamp.
+    pub reads_unstamped: u64,
+    /// Stream events.
+    pub events: u64,
+    /// Of them, those that shared a read with another.
+    pub merged_events: u64,
+    /// System calls of the load threads for their sockets; `None` where the transport doesn't count them.
+    pub syscalls: Option<u64>,
+}
+
+/// Percentiles of times; at most 6 % too high, the greatest exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpreadStats {
+    /// How many values.
+    pub count: u64,
+    /// Median.
+    pub p50: Nanos,
+    /// 99th percentile.
+    pub p99: Nanos,
+    /// Greatest.
+    pub max: Nanos,
 }
 
 /// How one load thread did in a window.

@@ -386,8 +386,23 @@ pub(crate) static TRACE: TableDef = TableDef {
 pub(crate) static CLIENT: TableDef = TableDef {
     path: "client",
     doc: "The load client itself.",
-    keys: &[key("threads", Kind::Integer { min: 1, max: 1024 }, "Threads that send and receive.")
-        .default("the client's choice")],
+    keys: &[
+        key("threads", Kind::Integer { min: 1, max: 1024 }, "Threads that send and receive.")
+            .default("the client's choice"),
+        key(
+            "cores",
+            Kind::Text,
+            "Cores that the threads are pinned to in turn, as `\"2-5,8\"`. Best are cores that the engine does not use.",
+        )
+        .default("none: the system places them"),
+        key(
+            "transport",
+            Kind::Choice(&[word("io_uring"), word("epoll"), word("hyper")]),
+            "How bytes come and go: `io_uring` and `epoll` with the client's own HTTP/1.1, `hyper` for everything, https \
+             among it.",
+        )
+        .default("the first that the machine and the servers allow"),
+    ],
 };
 
 pub(crate) static REPORT: TableDef = TableDef {

@@ -191,10 +191,14 @@ pub struct TracePlan {
 }
 
 /// The load client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientPlan {
     /// Threads; `None`: the client's choice.
     pub threads: Option<u32>,
+    /// Cores that the threads are pinned to in turn; empty: none.
+    pub cores: Vec<u32>,
+    /// How bytes come and go; `None`: the best way that there is.
+    pub transport: Option<String>,
 }
 
 /// What the report shows.

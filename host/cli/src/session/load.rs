@@ -11,9 +11,9 @@ use bench_core::load::{ArrivalProcess, LoadKind, LoadSpec};
 use bench_core::record::{Phase, RequestRecord};
 use bench_core::request::PreparedRequest;
 use bench_core::tokens::TokenCounter;
-use bench_load::{Control, LoadJob, LoadStats, RowContext, Target, Trust};
-use bench_trace::{ClientStats, ThreadStats, TraceSender, Window};
-use bench_workload::ScenarioPlan;
+use bench_load::{Control, LoadJob, LoadStats, RowContext, SpreadSummary, Target, Transport, Trust};
+use bench_trace::{ClientHealth, ClientStats, SpreadStats, ThreadStats, TraceSender, Window};
+use bench_workload::{ClientPlan, ScenarioPlan};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
@@ -25,7 +25,7 @@ pub(super) struct Driver<'a> {
     pub(super) quiet: bool,
     pub(super) targets: &'a [Target],
     pub(super) counter: Option<Arc<dyn TokenCounter>>,
-    pub(super) threads: Option<u32>,
+    pub(super) client: &'a ClientPlan,
     pub(super) sender: TraceSender,
     /// Masked wherever a server repeats them.
     pub(super) secrets: &'a [String],
@@ -80,7 +80,9 @@ impl Driver<'_> {
             decoder,
             counter: self.counter.clone(),
             arrival_seed: scenario.seeds.arrival,
-            threads: self.threads.map(|n| n as usize),
+            threads: self.client.threads.map(|n| n as usize),
+            cores: self.client.cores.iter().map(|core| *core as usize).collect(),
+            transport: self.client.transport.as_deref().and_then(Transport::named),
             row: RowContext {
                 scenario: scenario.name.as_str().into(),
                 stage: None,
@@ -132,10 +134,24 @@ impl Driver<'_> {
 
 fn client(stats: &LoadStats) -> ClientStats {
     ClientStats {
-        transport: stats.transport.to_owned(),
+        transport: stats.transport.as_str().to_owned(),
         threads: stats.threads.iter().map(|t| ThreadStats { cpu: t.cpu, wall: t.wall }).collect(),
         clock_steps: u64::from(stats.clock_steps),
+        health: Some(ClientHealth {
+            decode_cpu: stats.decode_cpu,
+            send_lateness: spread(stats.send_lateness),
+            read_lag: spread(stats.read_lag),
+            reads: stats.reads,
+            reads_unstamped: stats.reads_unstamped,
+            events: stats.events,
+            merged_events: stats.merged_events,
+            syscalls: stats.syscalls,
+        }),
     }
+}
+
+fn spread(SpreadSummary { count, p50, p99, max }: SpreadSummary) -> SpreadStats {
+    SpreadStats { count, p50, p99, max }
 }
 
 /// A load of so many requests over a few connections: for probes and warm-ups.

@@ -75,7 +75,7 @@ pub(crate) fn run(asked: Asked<'_>) -> Result<Done, Failure> {
     let clock = MonotonicClock::start();
     let out = asked.out.clone().unwrap_or_else(|| default_out(&asked.plan.name, &started));
     let dir = RunDir::create(&out).map_err(|e| Failure::input("the run's folder can't be used").because(&e))?;
-    let info = describe(&asked, started, &drawn, &tokenizer, &engine_adapter)?;
+    let info = describe(&asked, (started, &clock), &drawn, &tokenizer, &engine_adapter)?;
     let writer = TraceWriter::start(&dir, &info, WriterConfig::default())
         .map_err(|e| Failure::internal("failed to start the trace").because(&e))?;
     let mut run =
@@ -157,7 +157,7 @@ impl Running<'_> {
             quiet: self.asked.quiet,
             targets: &engine.targets,
             counter: self.counter.clone(),
-            threads: self.asked.plan.client.threads,
+            client: &self.asked.plan.client,
             sender: self.writer.sender(),
             secrets: &self.secrets,
         }
@@ -280,7 +280,7 @@ fn default_out(name: &str, started: &WallTime) -> PathBuf {
 
 fn describe(
     asked: &Asked<'_>,
-    started: WallTime,
+    (started, clock): (WallTime, &MonotonicClock),
     drawn: &[Drawn],
     tokenizer: &LazyTokenizer<'_>,
     engine: &Loaded<EngineAdapter>,
@@ -304,6 +304,7 @@ fn describe(
         bench_host: env!("CARGO_PKG_VERSION").to_owned(),
         name: plan.name.clone(),
         started,
+        monotonic_origin_ns: Some(clock.origin()),
         command: asked.command_line.clone(),
         state: RunState::Running,
         interrupted: false,

@@ -3,11 +3,13 @@
 use super::io::Io;
 use super::request::Payload;
 use super::site::Site;
-use super::tap::{ReadTally, Tap, Wire};
+use super::tap::{Tap, Wire};
 use crate::clockmap::WorkerClock;
+use crate::figures::ThreadFigures;
 use bench_core::clock::Nanos;
 use hyper::client::conn::http1;
 use rustix::net::RecvFlags;
+use std::cell::RefCell;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -34,7 +36,7 @@ pub(crate) enum ConnectError {
 /// What opening a connection needs.
 pub(crate) struct Opener {
     pub(crate) clock: Rc<WorkerClock>,
-    pub(crate) tally: Rc<ReadTally>,
+    pub(crate) figures: Rc<RefCell<ThreadFigures>>,
     pub(crate) tls: Option<TlsConnector>,
     pub(crate) timeout: Nanos,
 }
@@ -71,7 +73,7 @@ impl Opener {
         let refused = |e| ConnectError::Refused(address, e);
         let stream = TcpStream::connect(address).await.map_err(refused)?;
         stream.set_nodelay(true).map_err(refused)?;
-        let wire = Rc::new(Wire::new(stream, self.clock.clone(), self.tally.clone()));
+        let wire = Rc::new(Wire::new(stream, self.clock.clone(), self.figures.clone()));
         let tap = Tap(wire.clone());
         let io = match (&site.tls, &self.tls) {
             (Some(name), Some(tls)) => {

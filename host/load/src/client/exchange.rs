@@ -5,6 +5,7 @@
 //! came out of the most recent read, and that read's stamp is its time, below TLS and compression too.
 
 use super::connect::{Connection, drive};
+use super::due::{Due, Stage, due};
 use super::intake::Intake;
 use super::request::Payload;
 use super::stops::{Cut, Stops};
@@ -102,11 +103,7 @@ impl Connection {
 
     async fn take_body(&mut self, response: Response<Incoming>, mut watch: Watch<'_>, scope: &Scope<'_>) -> Exchanged {
         let (head, mut body) = response.into_parts();
-        let limits = FrameLimits {
-            max_event_bytes: scope.limits.max_event_bytes,
-            max_response_bytes: scope.limits.max_response_bytes,
-        };
-        let mut intake = Intake::new(head.status, &head.headers, scope.framing, scope.done, limits, scope.glance);
+        let mut intake = Intake::new(head.status, &head.headers, scope.framing, FrameLimits::of(scope.limits));
         let wire = self.wire.clone();
         let mut ending = poll_fn(|cx| {
             if scope.timers.poll_after_sends(cx).is_pending() {
@@ -122,7 +119,7 @@ impl Connection {
                         Some(Err(e)) => return Poll::Ready(broken(&e)),
                         Some(Ok(frame)) => {
                             let (Some(data), Some(mark)) = (frame.data_ref(), wire.last()) else { continue };
-                            match intake.push(data, mark) {
+                            match intake.push(data, mark, scope.glance) {
                                 Ok(events) => scope.control.add_events(events),
                                 Err(e) => return Poll::Ready(Ending::Invalid(e.to_string())),
                             }
@@ -141,7 +138,7 @@ impl Connection {
         })
         .await;
         let clean = ending == Ending::Clean;
-        if let Err(e) = intake.finish(clean)
+        if let Err(e) = intake.finish(clean, scope.done)
             && clean
         {
             ending = Ending::Invalid(e.to_string());
@@ -233,7 +230,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>, wire: &Wire, intake: Option<&Intake<'_>>) -> Poll<Ending> {
+    fn poll(&mut self, cx: &mut Context<'_>, wire: &Wire, intake: Option<&Intake>) -> Poll<Ending> {
         match self.stops.cut() {
             Some(Cut::User) => return Poll::Ready(Ending::Cancelled),
             Some(Cut::DrainTimeout) => {
@@ -249,36 +246,18 @@ impl<'a> Watch<'a> {
         self.set = true;
         while self.alarm.as_mut().poll(cx).is_ready() {
             let now = self.clock.now();
-            let mut next = None::<Nanos>;
-            for (due, what) in self.limits_now(wire, intake).into_iter().flatten() {
-                if now >= due {
-                    return Poll::Ready(Ending::TimedOut(what));
-                }
-                next = Some(next.map_or(due, |n| n.min(due)));
-            }
-            let mut wait = next.map_or(Duration::MAX, |n| (n - now).to_duration());
-            if let Some(gap) = self.limits.inter_token_timeout {
-                wait = wait.min(gap.to_duration());
-            }
+            let stage = Stage {
+                from: wire.sent().unwrap_or(self.started),
+                has_content: intake.is_some_and(|i| i.has_content),
+                last_event: intake.and_then(|i| i.last_event),
+            };
+            let wait = match due(self.limits, stage, now) {
+                Due::Over(what) => return Poll::Ready(Ending::TimedOut(what)),
+                Due::Again(at) => (at - now).to_duration(),
+            };
             let far = Duration::from_secs(86_400);
             self.alarm.as_mut().reset(tokio::time::Instant::now() + wait.min(far));
         }
         Poll::Pending
-    }
-
-    /// The limits that count now: when they are reached, and their words.
-    fn limits_now(&self, wire: &Wire, intake: Option<&Intake<'_>>) -> [Option<(Nanos, String)>; 3] {
-        let from = wire.sent().unwrap_or(self.started);
-        let limit = |base: Nanos, limit: Nanos, what: &str| (base + limit, format!("{what} within {limit}"));
-        let whole = limit(from, self.limits.request_timeout, "the answer did not end");
-        let first = self
-            .limits
-            .first_token_timeout
-            .filter(|_| intake.is_none_or(|i| !i.has_content))
-            .map(|l| limit(from, l, "no generated content came"));
-        let event = intake.and_then(|i| i.last_event);
-        let gap = self.limits.inter_token_timeout.zip(event);
-        let gap = gap.map(|(l, event)| limit(event, l, "no further event came"));
-        [Some(whole), first, gap]
     }
 }

@@ -6,30 +6,22 @@ use bench_core::decode::Framing;
 use http::{HeaderMap, StatusCode, header};
 
 /// Takes one answer's body.
-pub(crate) struct Intake<'a> {
+#[derive(Debug)]
+pub(crate) struct Intake {
     inflate: Option<Inflate>,
     inflated: Vec<u8>,
     framer: Framer,
     pub(crate) frames: Frames,
     pub(crate) streamed: bool,
-    done: Option<&'a str>,
-    glance: &'a Glance,
     /// Generated content came.
     pub(crate) has_content: bool,
     /// When the latest event came.
     pub(crate) last_event: Option<Nanos>,
 }
 
-impl<'a> Intake<'a> {
+impl Intake {
     /// For an answer with this head. A body that isn't of the stream's type is one frame.
-    pub(crate) fn new(
-        status: StatusCode,
-        headers: &HeaderMap,
-        framing: Framing,
-        done: Option<&'a str>,
-        limits: FrameLimits,
-        glance: &'a Glance,
-    ) -> Intake<'a> {
+    pub(crate) fn new(status: StatusCode, headers: &HeaderMap, framing: Framing, limits: FrameLimits) -> Intake {
         let streamed = status.is_success() && is_stream(headers, framing);
         let framing = if streamed { framing } else { Framing::Whole };
         Intake {
@@ -38,15 +30,13 @@ impl<'a> Intake<'a> {
             framer: Framer::new(framing, limits),
             frames: Frames::default(),
             streamed,
-            done,
-            glance,
             has_content: false,
             last_event: None,
         }
     }
 
     /// Takes bytes of the body; how many events they ended.
-    pub(crate) fn push(&mut self, bytes: &[u8], mark: Mark) -> Result<u64, FramingError> {
+    pub(crate) fn push(&mut self, bytes: &[u8], mark: Mark, glance: &Glance) -> Result<u64, FramingError> {
         let before = self.frames.len();
         match &mut self.inflate {
             None => self.framer.push(bytes, mark, &mut self.frames)?,
@@ -55,23 +45,31 @@ impl<'a> Intake<'a> {
                 self.framer.push(&self.inflated, mark, &mut self.frames)?;
             }
         }
-        let new = before..self.frames.len();
-        if !new.is_empty() {
+        let new = self.frames.len() - before;
+        if new > 0 {
             self.last_event = Some(mark.stamp);
-            if !self.has_content {
-                self.has_content = new.clone().any(|i| self.glance.has_content(self.frames.frame(i)));
-            }
+            self.has_content = self.has_content || self.content_from(before, glance);
         }
-        Ok(new.len() as u64)
+        Ok(new as u64)
+    }
+
+    /// Whether a frame from number `first` on holds content. Asked until the first that does.
+    fn content_from(&self, first: usize, glance: &Glance) -> bool {
+        let mut reader = self.frames.reader();
+        (0..).find_map(|i| match reader.next() {
+            None => Some(false),
+            Some(frame) if i >= first && glance.has_content(frame.bytes) => Some(true),
+            Some(_) => None,
+        }) == Some(true)
     }
 
     /// The body is over.
-    pub(crate) fn finish(&mut self, clean: bool) -> Result<(), FramingError> {
+    pub(crate) fn finish(&mut self, clean: bool, done: Option<&str>) -> Result<(), FramingError> {
         let checked = match &mut self.inflate {
             Some(inflate) if clean => inflate.finish(),
             _ => Ok(()),
         };
-        self.framer.finish(clean && checked.is_ok(), self.done, &mut self.frames);
+        self.framer.finish(clean && checked.is_ok(), done, &mut self.frames);
         checked
     }
 }

@@ -1,6 +1,7 @@
 //! Connections and exchanges over them.
 
 pub(crate) mod connect;
+pub(crate) mod due;
 pub(crate) mod exchange;
 pub(crate) mod intake;
 pub(crate) mod io;

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, header};
 use hyper::body::{Body, Frame, SizeHint};
 use std::convert::Infallible;
+use std::io::Write;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -56,6 +57,8 @@ pub(crate) struct Template {
     method: Method,
     uri: Uri,
     headers: HeaderMap,
+    /// The head as bytes, up to what is each request's own.
+    rendered: Vec<u8>,
 }
 
 impl Template {
@@ -81,7 +84,20 @@ impl Template {
         for (name, value) in &site.headers {
             headers.insert(name, value.clone());
         }
-        Ok(Template { method, uri, headers })
+        let rendered = render(&method, &uri, &headers);
+        Ok(Template { method, uri, headers, rendered })
+    }
+
+    /// Writes the head of one request, whose body has this many bytes, in the place of what stands in `into`.
+    pub(crate) fn head(&self, into: &mut Vec<u8>, id_prefix: &str, (request, attempt): (u64, u32), body: usize) {
+        into.clear();
+        into.extend_from_slice(&self.rendered);
+        // Writing to a vector fails never.
+        let _ = write!(into, "{REQUEST_ID}: {id_prefix}-{request}-{attempt}\r\n");
+        if body > 0 || self.method != Method::GET {
+            let _ = write!(into, "content-length: {body}\r\n");
+        }
+        into.extend_from_slice(b"\r\n");
     }
 
     /// One request; `id` is sent as `x-request-id`.
@@ -95,4 +111,16 @@ impl Template {
         }
         request
     }
+}
+
+/// The request line and the headers that all requests share.
+fn render(method: &Method, uri: &Uri, headers: &HeaderMap) -> Vec<u8> {
+    let mut head = format!("{method} {uri} HTTP/1.1\r\n").into_bytes();
+    for (name, value) in headers {
+        head.extend_from_slice(name.as_str().as_bytes());
+        head.extend_from_slice(b": ");
+        head.extend_from_slice(value.as_bytes());
+        head.extend_from_slice(b"\r\n");
+    }
+    head
 }

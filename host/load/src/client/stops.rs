@@ -121,10 +121,14 @@ impl Moment {
         self.told.notify_waiters();
     }
 
+    pub(crate) fn is_reached(&self) -> bool {
+        self.reached.load(Ordering::SeqCst)
+    }
+
     pub(crate) async fn wait(&self) {
         let mut told = pin!(self.told.notified());
         told.as_mut().enable();
-        if !self.reached.load(Ordering::SeqCst) {
+        if !self.is_reached() {
             told.await;
         }
     }

@@ -1,7 +1,7 @@
 //! The socket's tap: reads with the kernel's receive stamps, and notes when bytes came and went.
 
 use crate::clockmap::WorkerClock;
-use crate::spread::Spread;
+use crate::figures::ThreadFigures;
 use crate::stream::Mark;
 use crate::sys;
 use bench_core::clock::Nanos;
@@ -14,24 +14,11 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-/// Counts over all reads of a load thread.
-pub(crate) struct ReadTally {
-    pub(crate) reads: Cell<u64>,
-    pub(crate) unstamped: Cell<u64>,
-    pub(crate) lag: RefCell<Spread>,
-}
-
-impl ReadTally {
-    pub(crate) fn new() -> ReadTally {
-        ReadTally { reads: Cell::new(0), unstamped: Cell::new(0), lag: RefCell::new(Spread::new()) }
-    }
-}
-
 /// One connection's socket and what was noted on it.
 pub(crate) struct Wire {
     pub(crate) stream: TcpStream,
     clock: Rc<WorkerClock>,
-    tally: Rc<ReadTally>,
+    figures: Rc<RefCell<ThreadFigures>>,
     /// The read before, with its number on this connection.
     last: Cell<Option<Mark>>,
     /// First read of the current exchange.
@@ -48,13 +35,13 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn new(stream: TcpStream, clock: Rc<WorkerClock>, tally: Rc<ReadTally>) -> Wire {
+    pub(crate) fn new(stream: TcpStream, clock: Rc<WorkerClock>, figures: Rc<RefCell<ThreadFigures>>) -> Wire {
         // Where the kernel has no stamps, reads are marked so.
         let _ = sys::stamp_receives(stream.as_fd());
         Wire {
             stream,
             clock,
-            tally,
+            figures,
             last: Cell::new(None),
             first: Cell::new(None),
             received: Cell::new(0),
@@ -117,11 +104,7 @@ impl Wire {
             self.end_request();
         }
         self.received.set(self.received.get() + bytes as u64);
-        self.tally.reads.set(self.tally.reads.get() + 1);
-        match placed {
-            Some(stamp) => self.tally.lag.borrow_mut().add(read.saturating_sub(stamp)),
-            None => self.tally.unstamped.set(self.tally.unstamped.get() + 1),
-        }
+        self.figures.borrow_mut().read(placed, read);
     }
 
     fn note_write(&self, at: Nanos, result: io::Result<usize>) -> io::Result<usize> {

@@ -6,4 +6,5 @@ pub(crate) mod plan;
 pub(crate) mod record;
 pub(crate) mod secrets;
 pub(crate) mod stage;
-pub(crate) mod tokens;
+pub(crate) mod template;
+mod tokens;

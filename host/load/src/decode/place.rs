@@ -2,8 +2,9 @@
 //! what is taken is built.
 
 use bench_core::decode::Rule;
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::fmt;
 
 /// A node of the tree of pointers.
@@ -36,16 +37,17 @@ impl Place {
         root
     }
 
-    /// Parses a frame and hands over what stands at the rules' places, in the frame's order.
-    pub(super) fn read(&self, frame: &[u8], take: &mut dyn FnMut(usize, &Value)) -> Result<(), serde_json::Error> {
+    /// Parses a frame and hands over what stands at the rules' places, in the frame's order: the rule, the
+    /// value, and its text in the frame where no other rule goes below it.
+    pub(super) fn read(&self, frame: &[u8], take: &mut Taker<'_>) -> Result<(), serde_json::Error> {
         let mut json = serde_json::Deserializer::from_slice(frame);
         Walk { place: self, take }.deserialize(&mut json)?;
         json.end()
     }
 
-    fn take_value(&self, value: &Value, take: &mut dyn FnMut(usize, &Value)) {
+    fn take_value(&self, value: &Value, take: &mut Taker<'_>) {
         for &rule in &self.rules {
-            take(rule, value);
+            take(rule, value, None);
         }
         for (key, position, place) in &self.below {
             let inner = match value {
@@ -60,17 +62,28 @@ impl Place {
     }
 }
 
-struct Walk<'a> {
+/// Takes a rule's value, and its text.
+pub(super) type Taker<'a> = dyn FnMut(usize, &Value, Option<&str>) + 'a;
+
+struct Walk<'a, 't> {
     place: &'a Place,
-    take: &'a mut dyn FnMut(usize, &Value),
+    take: &'a mut Taker<'t>,
 }
 
-impl<'de> DeserializeSeed<'de> for Walk<'_> {
+impl<'de> DeserializeSeed<'de> for Walk<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
         if self.place.rules.is_empty() {
             return json.deserialize_any(self);
+        }
+        if self.place.below.is_empty() {
+            let raw = <&RawValue>::deserialize(json)?;
+            let value = serde_json::from_str(raw.get()).map_err(D::Error::custom)?;
+            for &rule in &self.place.rules {
+                (self.take)(rule, &value, Some(raw.get()));
+            }
+            return Ok(());
         }
         let value = Value::deserialize(json)?;
         self.place.take_value(&value, self.take);
@@ -78,7 +91,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Walk<'_> {
+impl<'de> Visitor<'de> for Walk<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

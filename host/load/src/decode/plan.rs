@@ -1,10 +1,13 @@
 //! The native decoder: runs a declared plan over the frames of an answer.
 
 use super::place::Place;
+use super::template::Template;
+use crate::stream::{Frame, Frames};
 use bench_core::decode::{
     DecodeError, DecodePlan, Decoded, EventKind, FinishReason, FramedResponse, ResponseDecoder, Rule, Take, Usage,
 };
 use serde_json::Value;
+use std::ops::Range;
 
 /// A plan made ready.
 #[derive(Debug)]
@@ -17,25 +20,84 @@ pub struct PlanDecoder {
 
 /// What one frame says.
 #[derive(Debug, Default)]
-struct Facts {
-    text: String,
-    reasoning: String,
-    tool: bool,
+pub(super) struct Facts {
+    pub(super) text: String,
+    pub(super) reasoning: String,
+    pub(super) tool: bool,
     role: bool,
-    tokens: Option<u32>,
-    finish: Option<String>,
-    usage: Option<Usage>,
-    error: Option<String>,
+    pub(super) tokens: Option<u32>,
+    pub(super) finish: Option<String>,
+    pub(super) usage: Option<Usage>,
+    pub(super) error: Option<String>,
+    /// Where each text that was taken stands in the frame, from quote to quote; `None` for one whose place
+    /// is not known, or that is only new in part.
+    pub(super) texts: Vec<Option<Range<usize>>>,
 }
 
 /// What is remembered between the frames of one answer.
 struct Progress {
+    /// The form of the frame before, where only its text may change.
+    template: Option<Template>,
     /// For each cumulative rule, how much of it came before: bytes of text, elements, or a count.
     before: Vec<usize>,
     /// Tokens generated, as the usage of an earlier frame said.
     generated: u32,
     /// The usage that stood beside each event, while every content event has one.
     deltas: Option<Vec<u32>>,
+}
+
+/// One answer that is being read.
+struct Reading<'p> {
+    plan: &'p PlanDecoder,
+    progress: Progress,
+    decoded: Decoded,
+    fault: Option<DecodeError>,
+    /// Frames so far.
+    count: u32,
+}
+
+impl Reading<'_> {
+    fn new(plan: &PlanDecoder) -> Reading<'_> {
+        let before = vec![0; plan.rules.len()];
+        let progress = Progress { template: None, before, generated: 0, deltas: Some(Vec::new()) };
+        Reading { plan, progress, decoded: Decoded::default(), fault: None, count: 0 }
+    }
+
+    fn frame(&mut self, frame: Frame<'_>) {
+        let number = self.count;
+        self.count += 1;
+        if let Some(text) = self.progress.template.as_mut().and_then(|t| t.text(&frame)) {
+            self.plan.add(number, text, &mut self.progress, &mut self.decoded);
+            return;
+        }
+        self.progress.template = None;
+        if self.plan.done.as_ref().is_some_and(|d| d.as_bytes() == frame.bytes.trim_ascii()) {
+            return;
+        }
+        match self.plan.facts(frame.bytes, &mut self.progress.before) {
+            Ok(facts) => {
+                self.progress.template = Template::of(frame.bytes, &facts);
+                self.plan.add(number, facts, &mut self.progress, &mut self.decoded);
+            }
+            Err(e) => {
+                self.fault.get_or_insert(DecodeError { frame: Some(number), message: format!("not JSON: {e}") });
+            }
+        }
+    }
+
+    fn finish(self) -> (Decoded, Option<DecodeError>) {
+        let Reading { mut decoded, progress, fault, .. } = self;
+        if decoded.usage_is_cumulative
+            && let Some(deltas) = progress.deltas
+        {
+            for ((tokens, kind), delta) in decoded.tokens.iter_mut().zip(&decoded.kinds).zip(deltas) {
+                if tokens.is_none() && kind.is_content() {
+                    *tokens = Some(delta);
+                }
+            }
+        }
+        (decoded, fault)
+    }
 }
 
 impl PlanDecoder {
@@ -50,31 +112,13 @@ impl PlanDecoder {
     }
 
     /// Reads all frames that can be read; the first that can't is told beside.
-    pub(crate) fn read<'f>(&self, frames: impl Iterator<Item = &'f [u8]>) -> (Decoded, Option<DecodeError>) {
-        let mut decoded = Decoded::default();
-        let mut fault = None;
-        let mut progress = Progress { before: vec![0; self.rules.len()], generated: 0, deltas: Some(Vec::new()) };
-        for (i, frame) in (0u32..).zip(frames) {
-            if self.done.as_ref().is_some_and(|d| d.as_bytes() == frame.trim_ascii()) {
-                continue;
-            }
-            match self.facts(frame, &mut progress.before) {
-                Ok(facts) => self.add(i, facts, &mut progress, &mut decoded),
-                Err(e) => {
-                    fault.get_or_insert(DecodeError { frame: Some(i), message: format!("not JSON: {e}") });
-                }
-            }
+    pub(crate) fn read(&self, frames: &Frames) -> (Decoded, Option<DecodeError>) {
+        let mut reading = Reading::new(self);
+        let mut reader = frames.reader();
+        while let Some(frame) = reader.next() {
+            reading.frame(frame);
         }
-        if decoded.usage_is_cumulative
-            && let Some(deltas) = progress.deltas
-        {
-            for ((tokens, kind), delta) in decoded.tokens.iter_mut().zip(&decoded.kinds).zip(deltas) {
-                if tokens.is_none() && kind.is_content() {
-                    *tokens = Some(delta);
-                }
-            }
-        }
-        (decoded, fault)
+        reading.finish()
     }
 
     fn facts(&self, frame: &[u8], before: &mut [usize]) -> Result<Facts, serde_json::Error> {
@@ -87,9 +131,15 @@ impl PlanDecoder {
             }
         };
         let mut facts = Facts::default();
-        self.tree.read(frame, &mut |rule, value| {
-            let before = &mut before[rule];
-            self.rules[rule].take(value, before, &mut facts);
+        self.tree.read(frame, &mut |rule, value, raw| {
+            let Rule { take, cumulative, .. } = self.rules[rule];
+            if matches!(take, Take::Text | Take::Reasoning) && value.as_str().is_some_and(|s| !s.is_empty()) {
+                facts.texts.push(raw.filter(|_| !cumulative).map(|raw| {
+                    let from = raw.as_ptr() as usize - frame.as_ptr() as usize;
+                    from..from + raw.len()
+                }));
+            }
+            self.rules[rule].take(value, &mut before[rule], &mut facts);
         })?;
         Ok(facts)
     }
@@ -183,9 +233,15 @@ impl ResponseDecoder for PlanDecoder {
     fn decode(&mut self, responses: Vec<FramedResponse>) -> Vec<Result<Decoded, DecodeError>> {
         responses
             .iter()
-            .map(|r| match self.read(r.frames.iter().map(String::as_bytes)) {
-                (_, Some(fault)) => Err(fault),
-                (decoded, None) => Ok(decoded),
+            .map(|r| {
+                let mut reading = Reading::new(self);
+                for frame in &r.frames {
+                    reading.frame(Frame { bytes: frame.as_bytes(), same_start: 0, same_end: 0 });
+                }
+                match reading.finish() {
+                    (_, Some(fault)) => Err(fault),
+                    (decoded, None) => Ok(decoded),
+                }
             })
             .collect()
     }

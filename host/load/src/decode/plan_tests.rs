@@ -1,4 +1,7 @@
 use super::*;
+use crate::stream::{FrameLimits, Framer, Mark};
+use bench_core::clock::Nanos;
+use bench_core::decode::Framing;
 
 fn rule(pointer: &str, take: Take) -> Rule {
     Rule { pointer: pointer.to_owned(), take, cumulative: false }
@@ -6,7 +9,19 @@ fn rule(pointer: &str, take: Take) -> Rule {
 
 fn read(rules: Vec<Rule>, frames: &[&str]) -> (Decoded, Option<DecodeError>) {
     let plan = DecodePlan { rules, finish_reasons: vec![("gave_up".to_owned(), FinishReason::Aborted)] };
-    PlanDecoder::new(&plan, Some("[DONE]")).read(frames.iter().map(|f| f.as_bytes()))
+    PlanDecoder::new(&plan, Some("[DONE]")).read(&framed(frames.iter().map(|f| f.as_bytes())))
+}
+
+/// As a stream brings them.
+fn framed<'f>(frames: impl IntoIterator<Item = &'f [u8]>) -> Frames {
+    let limits = FrameLimits { max_event_bytes: 1 << 20, max_response_bytes: 1 << 20 };
+    let mut framer = Framer::new(Framing::ServerSentEvents, limits);
+    let mut into = Frames::default();
+    for (number, frame) in (0..).zip(frames) {
+        let mark = Mark { stamp: Nanos(number), read: Nanos(number), number, kernel: true };
+        framer.push(&[b"data: ", frame, b"\n\n"].concat(), mark, &mut into).unwrap();
+    }
+    into
 }
 
 fn chat() -> Vec<Rule> {
@@ -106,7 +121,7 @@ fn a_broken_frame_is_told_and_the_others_are_read() {
 fn bytes_that_are_no_utf8_are_replaced() {
     let plan = DecodePlan { rules: chat(), finish_reasons: vec![] };
     let frame: &[u8] = b"{\"choices\":[{\"delta\":{\"content\":\"a\xffb\"}}]}";
-    let (d, fault) = PlanDecoder::new(&plan, None).read(std::iter::once(frame));
+    let (d, fault) = PlanDecoder::new(&plan, None).read(&framed([&frame[..]]));
     assert_eq!((d.text.as_str(), fault), ("a\u{fffd}b", None));
 }
 
@@ -115,4 +130,55 @@ fn pointers_are_unescaped_and_reach_into_taken_values() {
     let rules = vec![rule("/a~1b/~0", Take::Text), rule("/error", Take::Error), rule("/error/why", Take::Reasoning)];
     let (d, _) = read(rules, &[r#"{"a/b":{"~":"x"},"error":{"message":"m","why":"because"}}"#]);
     assert_eq!((d.text.as_str(), d.reasoning.as_str(), d.error.as_deref()), ("x", "because", Some("m")));
+}
+
+#[test]
+fn a_frame_like_the_one_before_says_what_it_would_say_alone() {
+    let frame = |content: &str, more: &str| {
+        format!(
+            r#"{{"id":"c-1","choices":[{{"index":0,"delta":{{"content":{content}}},"finish_reason":null}}]{more}}}"#
+        )
+    };
+    let both = |a: &str, b: &str| format!(r#"{{"choices":[{{"delta":{{"reasoning":{a},"reasoning_content":{b}}}}}]}}"#);
+    let mut frames: Vec<String> = [
+        r#"" the""#,
+        r#"" the""#,
+        r#"" theory""#,
+        r#"" then""#,
+        r#""aa""#,
+        r#""a""#,
+        r#""\n\"x\u00e9\ud83d\ude00""#,
+        r#""""#,
+        r#"null"#,
+        r#""x""#,
+        r#""a\",\"b""#,
+        r#""x","content":"y""#,
+        r#""x","role":"assistant""#,
+        r#""z","role":"assistant""#,
+        "\"\t\"",
+        r#""broken"#,
+        r#"17"#,
+        r#""\ud800""#,
+        r#"" end""#,
+    ]
+    .map(|content| frame(content, ""))
+    .into();
+    frames.extend(
+        [r#","usage":{"completion_tokens":7}"#, r#","error":null"#, r#","error":"x""#].map(|m| frame("\"u\"", m)),
+    );
+    frames.extend([both("\"x\"", "\"x\""), both("\"y\"", "\"x\""), both("\"y\"", "null"), both("\"z\"", "null")]);
+    let plan = DecodePlan { rules: chat(), finish_reasons: Vec::new() };
+    let decoder = PlanDecoder::new(&plan, None);
+    // Each frame after each other one: what comes of the second must not depend on the first.
+    for before in &frames {
+        for after in &frames {
+            let (alone, fault) = decoder.read(&framed([after.as_bytes()]));
+            let (first, _) = decoder.read(&framed([before.as_bytes()]));
+            let (pair, pair_fault) = decoder.read(&framed([before.as_bytes(), after.as_bytes()]));
+            assert_eq!(pair.text, format!("{}{}", first.text, alone.text), "{before}\n{after}");
+            assert_eq!(pair.reasoning, format!("{}{}", first.reasoning, alone.reasoning), "{before}\n{after}");
+            assert_eq!(pair.kinds, [first.kinds.clone(), alone.kinds.clone()].concat(), "{before}\n{after}");
+            assert!(fault.is_none() || pair_fault.is_some(), "{before}\n{after}");
+        }
+    }
 }

@@ -158,7 +158,7 @@ impl Rows<'_> {
 
 /// The body of an answer that is one frame.
 fn body(answer: &Answer) -> &[u8] {
-    if answer.frames.is_empty() { &[] } else { answer.frames.frame(0) }
+    answer.frames.last()
 }
 
 /// Times of an answer's events.
@@ -176,7 +176,7 @@ struct Times {
 impl Times {
     fn of(answer: &Answer, decoded: &Decoded) -> Times {
         let frames = &answer.frames;
-        let marks: Vec<Mark> = (0..frames.len()).map(|i| frames.mark(i)).collect();
+        let marks: Vec<Mark> = frames.marks();
         let mut times = Times::default();
         if !marks.is_empty() {
             let kernel = marks.iter().all(|m| m.kernel);

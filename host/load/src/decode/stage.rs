@@ -79,7 +79,7 @@ impl Reader {
                     if !answer.is_success() {
                         return (Decoded::default(), None);
                     }
-                    plan.read((0..answer.frames.len()).map(|i| answer.frames.frame(i)))
+                    plan.read(&answer.frames)
                 })
                 .collect(),
             Reader::Adapter(adapter) => read_by_adapter(adapter.as_mut(), batch),
@@ -120,12 +120,12 @@ fn is_consistent(d: &Decoded) -> bool {
 fn framed(kept: &Kept) -> FramedResponse {
     let answer = &kept.attempt.answer;
     let mut lossy = false;
-    let frames = (0..answer.frames.len())
-        .map(|i| {
-            let text = String::from_utf8_lossy(answer.frames.frame(i));
-            lossy |= matches!(text, std::borrow::Cow::Owned(_));
-            text.into_owned()
-        })
-        .collect();
+    let mut frames = Vec::with_capacity(answer.frames.len());
+    let mut reader = answer.frames.reader();
+    while let Some(frame) = reader.next() {
+        let text = String::from_utf8_lossy(frame.bytes);
+        lossy |= matches!(text, std::borrow::Cow::Owned(_));
+        frames.push(text.into_owned());
+    }
     FramedResponse { id: kept.attempt.request, status: answer.status.unwrap_or(0), frames, lossy }
 }

@@ -4,6 +4,7 @@ use super::frames::{Frames, Mark};
 use super::jsonlines::JsonLines;
 use super::sse::EventStream;
 use bench_core::decode::Framing;
+use bench_core::load::Limits;
 
 /// What bounds an answer.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,13 @@ pub struct FrameLimits {
     pub max_event_bytes: u64,
     /// Greatest answer, bytes after decompression.
     pub max_response_bytes: u64,
+}
+
+impl FrameLimits {
+    /// Those of a scenario.
+    pub(crate) fn of(limits: &Limits) -> FrameLimits {
+        FrameLimits { max_event_bytes: limits.max_event_bytes, max_response_bytes: limits.max_response_bytes }
+    }
 }
 
 /// A body that can't be framed.
@@ -41,7 +49,7 @@ pub struct Framer {
 enum Kind {
     Events(EventStream),
     Lines(JsonLines),
-    Whole,
+    Whole(Vec<u8>),
 }
 
 impl Framer {
@@ -50,7 +58,7 @@ impl Framer {
         let kind = match framing {
             Framing::ServerSentEvents => Kind::Events(EventStream::default()),
             Framing::JsonLines => Kind::Lines(JsonLines::default()),
-            Framing::Whole => Kind::Whole,
+            Framing::Whole => Kind::Whole(Vec::new()),
         };
         Framer { kind, limits, taken: 0, last: None }
     }
@@ -65,18 +73,16 @@ impl Framer {
             return Err(FramingError::ResponseTooLarge(self.limits.max_response_bytes));
         }
         self.last = Some(mark);
-        let first_new = into.len();
         let open = match &mut self.kind {
             Kind::Events(events) => events.push(bytes, mark, into),
             Kind::Lines(lines) => lines.push(bytes, mark, into),
-            Kind::Whole => {
-                into.bytes.extend_from_slice(bytes);
+            Kind::Whole(body) => {
+                body.extend_from_slice(bytes);
                 0
             }
         };
         let limit = self.limits.max_event_bytes;
-        let closed = into.marks[first_new..].iter().map(|(from, to, _)| to - from).max().unwrap_or(0);
-        if open.max(closed) as u64 > limit {
+        if open.max(into.greatest()) as u64 > limit {
             return Err(FramingError::EventTooLarge(limit));
         }
         Ok(())
@@ -89,9 +95,9 @@ impl Framer {
         match &mut self.kind {
             Kind::Events(events) => events.finish(clean, done, mark, into),
             Kind::Lines(lines) => lines.finish(clean, done, mark, into),
-            Kind::Whole => {
-                if !into.bytes.is_empty() {
-                    into.push(0, mark);
+            Kind::Whole(body) => {
+                if !body.is_empty() {
+                    into.push(body, mark);
                 }
             }
         }

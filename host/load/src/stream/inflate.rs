@@ -15,6 +15,7 @@ pub(crate) enum Encoding {
 }
 
 /// An incremental decompressor.
+#[derive(Debug)]
 pub(crate) enum Inflate {
     Gzip(MultiGzDecoder<Vec<u8>>),
     Deflate(ZlibDecoder<Vec<u8>>),

@@ -17,8 +17,10 @@ pub(super) struct EventStream {
     /// Bytes of a byte order mark seen at the stream's start; `None` once the start is over.
     bom: Option<BomState>,
     started: bool,
-    /// Where the open event's data begins, if it has any.
-    open: Option<usize>,
+    /// The open event's data.
+    open: Vec<u8>,
+    /// The open event has a `data` field, be it empty.
+    has_data: bool,
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +53,7 @@ impl EventStream {
             }
             rest = &rest[end + 1..];
         }
-        self.partial.len() + self.open.map_or(0, |from| into.bytes.len() - from)
+        self.partial.len() + self.open.len()
     }
 
     /// Skips one byte order mark at the stream's start, however it is cut.
@@ -74,10 +76,9 @@ impl EventStream {
 
     fn line(&mut self, line: &[u8], mark: Mark, into: &mut Frames) {
         if line.is_empty() {
-            if let Some(from) = self.open.take()
-                && into.bytes.len() > from
-            {
-                into.push(from, mark);
+            self.has_data = false;
+            if !self.open.is_empty() {
+                into.push(&mut self.open, mark);
             }
             return;
         }
@@ -89,12 +90,10 @@ impl EventStream {
             return;
         }
         let value = value.strip_prefix(b" ").unwrap_or(value);
-        if self.open.is_some() {
-            into.bytes.push(b'\n');
-        } else {
-            self.open = Some(into.bytes.len());
+        if std::mem::replace(&mut self.has_data, true) {
+            self.open.push(b'\n');
         }
-        into.bytes.extend_from_slice(value);
+        self.open.extend_from_slice(value);
     }
 
     pub(super) fn finish(&mut self, clean: bool, done: Option<&str>, mark: Mark, into: &mut Frames) {
@@ -102,11 +101,10 @@ impl EventStream {
             let line = std::mem::take(&mut self.partial);
             self.line(&line, mark, into);
         }
-        let Some(from) = self.open.take() else { return };
-        if clean && is_complete(&into.bytes[from..], done) {
-            into.push(from, mark);
-        } else {
-            into.bytes.truncate(from);
+        if clean && self.has_data && is_complete(&self.open, done) {
+            into.push(&mut self.open, mark);
         }
+        self.has_data = false;
+        self.open = Vec::new();
     }
 }

@@ -224,6 +224,9 @@ pub fn job(url: &str, n: u64) -> LoadJob {
         counter: None,
         arrival_seed: 0,
         threads: None,
+        cores: Vec::new(),
+        // Only hyper goes over TLS.
+        transport: (!url.starts_with("https")).then(crate::transport),
         row: RowContext { scenario: "test".into(), stage: None, candidate: None, repeat: 0, phase: Phase::Measure },
         keep_text: true,
         secrets: Vec::new(),

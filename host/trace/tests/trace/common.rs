@@ -227,6 +227,7 @@ pub fn info(text: bool) -> RunInfo {
         bench_host: "0.1.0".into(),
         name: "naïve 🦀".into(),
         started: WallTime::from_system(UNIX_EPOCH + Duration::new(1_796_083_200, 123_456_789)),
+        monotonic_origin_ns: Some(77),
         command: vec!["bench-host".into(), "run".into(), "w.toml".into()],
         state: RunState::Running,
         interrupted: false,
@@ -292,6 +293,7 @@ pub fn info(text: bool) -> RunInfo {
                 transport: "epoll".into(),
                 threads: vec![ThreadStats { cpu: Nanos(3), wall: Nanos(4) }],
                 clock_steps: 0,
+                health: None,
             }),
         }],
     }

@@ -61,7 +61,7 @@ fn resolve(cx: &mut Context<'_>, root: &Table, catalog: &dyn AdapterCatalog) -> 
     let scenarios = scenario::resolve_all(cx, &root, &with, catalog);
     let repeats = root.section(cx, "repeat").small("count").map_or(1, |c| c.value);
     let text = root.section(cx, "trace").flag("text").is_some_and(|t| t.value);
-    let threads = root.section(cx, "client").small("threads").map(|t| t.value);
+    let client = client(cx, &root);
     let percentiles = percentiles(cx, &root);
     Some(Plan {
         name: name?.value,
@@ -70,10 +70,40 @@ fn resolve(cx: &mut Context<'_>, root: &Table, catalog: &dyn AdapterCatalog) -> 
         scenarios,
         repeats,
         trace: TracePlan { text },
-        client: ClientPlan { threads },
+        client,
         report: ReportPlan { percentiles },
         asked: std::mem::take(&mut cx.asked),
     })
+}
+
+fn client(cx: &mut Context<'_>, root: &Section<'_>) -> ClientPlan {
+    let section = root.section(cx, "client");
+    let cores = section.text("cores").map(|given| {
+        core_list(&given.value).unwrap_or_else(|| {
+            let draft = Draft::error(format!("`{}` is no list of cores", given.value)).at(&given.at, "here");
+            cx.push(draft.help("write numbers and ranges, as `\"2-5,8\"`"));
+            Vec::new()
+        })
+    });
+    ClientPlan {
+        threads: section.small("threads").map(|t| t.value),
+        cores: cores.unwrap_or_default(),
+        transport: section.text("transport").map(|t| t.value),
+    }
+}
+
+/// `2-5,8` as numbers, of at most 1024 cores.
+fn core_list(text: &str) -> Option<Vec<u32>> {
+    let mut cores = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        if first > last || last >= 1024 {
+            return None;
+        }
+        cores.extend(first..=last);
+    }
+    Some(cores)
 }
 
 /// A path relative to the workload file.

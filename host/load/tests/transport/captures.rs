@@ -1,15 +1,12 @@
 //! Recorded bytes of real engines, replayed with their real boundaries, give the rows that they must.
 //!
 //! `data/captures_expected.json` was written by another program (Python's own HTTP, JSON and text).
-#![allow(clippy::unwrap_used, reason = "a failure fails the test")]
 
-mod common;
-
+use crate::common::{self, After, Server};
 use bench_core::clock::Nanos;
 use bench_core::decode::{EventKind, Framing};
 use bench_core::record::RequestRecord;
 use bench_load::stream::{FrameLimits, Framer, Frames, Mark};
-use common::{After, Server};
 use serde_json::Value;
 use std::io::Write;
 use std::sync::Arc;
@@ -136,7 +133,12 @@ fn frames(pieces: &[&[u8]]) -> (Vec<Vec<u8>>, Vec<u64>) {
         framer.push(piece, mark(i as u64), &mut frames).unwrap();
     }
     framer.finish(true, Some("[DONE]"), &mut frames);
-    (0..frames.len()).map(|i| (frames.frame(i).to_vec(), frames.mark(i).number)).unzip()
+    let mut texts = Vec::new();
+    let mut reader = frames.reader();
+    while let Some(frame) = reader.next() {
+        texts.push(frame.bytes.to_vec());
+    }
+    (texts, frames.marks().iter().map(|m| m.number).collect())
 }
 
 /// The chunks' data of a chunked answer.

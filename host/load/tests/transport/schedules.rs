@@ -1,13 +1,10 @@
 //! Open and closed loops, caps, durations, draining and cutting.
-#![allow(clippy::unwrap_used, reason = "a failure fails the test")]
 
-mod common;
-
+use crate::common::{self, After, STREAM_HEAD, Server, chunk, closed, content, good_stream, send, spec};
 use bench_core::clock::{Clock, MonotonicClock, Nanos};
 use bench_core::load::LoadKind;
 use bench_core::outcome::Outcome;
 use bench_load::Control;
-use common::{After, STREAM_HEAD, Server, chunk, closed, content, good_stream, send, spec};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 

@@ -1,14 +1,11 @@
 //! Event times are the kernel's, for the read that brought the event's last byte: plainly, below TLS and
 //! below compression.
-#![allow(clippy::unwrap_used, reason = "a failure fails the test")]
 
-mod common;
-
+use crate::common::{self, chunk, content, finish};
 use bench_core::clock::{Clock, MonotonicClock, Nanos};
 use bench_core::outcome::Outcome;
 use bench_core::record::{RequestRecord, Stamp};
 use bench_load::{Control, Trust};
-use common::{chunk, content, finish};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use std::io::{BufReader, Read, Write};
@@ -95,7 +92,7 @@ fn tls() -> Arc<ServerConfig> {
 }
 
 fn trust() -> Trust {
-    Trust::with_pem(include_bytes!("data/ca.pem")).unwrap()
+    Trust::with_pem(include_bytes!("../data/ca.pem")).unwrap()
 }
 
 fn measure(cut: Cut, gzip: bool, over_tls: bool) -> (RequestRecord, Writes) {
@@ -175,7 +172,7 @@ fn an_unknown_authority_is_no_connection() {
     });
     // The machine may trust nothing at all; then an authority is needed that is not the server's.
     let mut job = common::job(&format!("https://127.0.0.1:{port}"), 1);
-    job.trust = Trust::with_pem(include_bytes!("data/server.pem")).unwrap();
+    job.trust = Trust::with_pem(include_bytes!("../data/server.pem")).unwrap();
     let row = common::only(common::run(job).0);
     assert_eq!(row.outcome, Outcome::ConnectError, "{row:#?}");
     assert!(row.error.unwrap().contains("TLS"));

@@ -1,12 +1,9 @@
 //! What goes wrong between client and server.
-#![allow(clippy::unwrap_used, reason = "a failure fails the test")]
 
-mod common;
-
+use crate::common::{self, After, Server, chunk, content, finish, good_stream, send, whole};
 use bench_core::clock::Nanos;
 use bench_core::outcome::Outcome;
 use bench_core::record::RequestRecord;
-use common::{After, Server, chunk, content, finish, good_stream, send, whole};
 use std::io::Write;
 use std::net::TcpListener;
 use std::sync::mpsc;
