@@ -45,7 +45,7 @@ fn chosen<'a>(plan: &'a Plan, name: Option<&str>) -> Result<Vec<&'a ScenarioPlan
 
 fn line(out: &mut String, args: &Samples, scenario: Option<&str>, index: usize, sample: &Sample) {
     let prompt = sample.prompt.digest_text();
-    let sha256 = hex(bench_core::sha256(prompt));
+    let sha256 = hex(bench_core::sha256(prompt.as_bytes()));
     match args.format {
         SamplesFormat::Jsonl => {
             let mut object = Map::new();
