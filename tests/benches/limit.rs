@@ -13,6 +13,7 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
+use bench_core::outcome::Outcome as Ended;
 use bench_core::record::RequestRecord;
 use bench_limit::{
     Args, Finished, FloorReport, Load, LogEntry, Mock, Place, Quantiles, RowTimes, RunFile, Table, TimeErrors,
@@ -167,9 +168,6 @@ impl Bench {
         let first_request = of_run.map(|e| e.received_ns).min().and_then(|ns| ns.checked_sub(started));
         let run = RunFile::read(&out.join("run.json"))?;
         let (errors, tokens) = compare(&out, &run, &log)?;
-        if errors.unmatched > 0 {
-            println!("  {} attempts do not match the server's log", errors.unmatched);
-        }
         Ok(Ours { finished, run, errors, tokens, first_request })
     }
 
@@ -183,15 +181,25 @@ impl Bench {
     }
 }
 
-/// The trace against the server's log, and how many events it has.
+/// The trace against the server's log, and how many events it has. Says so where some requests failed: figures then tell
+/// of the others.
 fn compare(out: &Path, run: &RunFile, log: &[LogEntry]) -> Result<(TimeErrors, u64), Box<dyn Error>> {
     let trace = Trace::open(out)?;
-    let mut rows = Vec::new();
+    let (mut rows, mut failed) = (Vec::new(), 0);
     for record in trace.records() {
-        rows.extend(times(&record?));
+        let record = record?;
+        if record.outcome == Ended::Complete {
+            rows.extend(times(&record));
+        } else {
+            failed += 1;
+        }
     }
     let tokens = rows.iter().map(|r| r.event_us.len() as u64).sum();
-    Ok((TimeErrors::of(run.monotonic_origin_ns, rows, log), tokens))
+    let errors = TimeErrors::of(run.monotonic_origin_ns, rows, log);
+    if failed + errors.unmatched > 0 {
+        println!("  {failed} attempts failed, {} do not match the server's log", errors.unmatched);
+    }
+    Ok((errors, tokens))
 }
 
 /// The times of a row; `None` where nothing was sent.
@@ -283,7 +291,7 @@ fn lateness(bench: &Bench) -> Outcome {
         let mock = "--mode paced --itl-us 1000".to_owned();
         let spec = Spec { mock, load: Load::Poisson { rate }, requests: (rate * 4.0) as usize, tokens: 2 };
         let [p50, p99] = ["p50", "p99"].map(|q| format!("send lateness {q}, {rate}/s, µs"));
-        let [spun50, spun99] = [&p50, &p99].map(|name| format!("{name}, spun"));
+        let [spun50, spun99] = ["p50", "p99"].map(|q| format!("send lateness {q}, {rate}/s, spun, µs"));
         for _ in 0..bench.runs {
             let (slept, spun) = (bench.timer("epoll2", rate)?, bench.timer("spin", rate)?);
             let ours = bench.ours(&spec, |_| {})?;

@@ -44,7 +44,8 @@ impl Workload {
         Ok(path)
     }
 
-    /// No warm-up, so that the mock's log has the measured requests alone.
+    /// No warm-up, so that the mock's log has the measured requests alone. Failures do not end the run's use: a client
+    /// that can't keep up is a result too.
     fn toml(&self) -> String {
         let load = match self.load {
             Load::Closed { concurrency } => format!("kind = \"closed\"\nconcurrency = {concurrency}"),
@@ -56,7 +57,7 @@ impl Workload {
             "name = \"limit\"\n[engine]\nadapter = \"openai\"\nmodel = \"mock\"\n[engine.attach]\n\
              urls = [\"http://127.0.0.1:{}\"]\n{client}[[scenario]]\nname = \"limit\"\n[scenario.dataset]\n\
              adapter = \"jsonl\"\noptions = {{ path = \"prompts.jsonl\" }}\n[scenario.warmup]\nrequests = 0\n\
-             [scenario.load]\n{load}\nrequests = {}\n",
+             [scenario.limits]\nmax-failure-rate = 1.0\n[scenario.load]\n{load}\nrequests = {}\n",
             self.port, self.requests
         )
     }
