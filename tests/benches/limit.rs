@@ -52,17 +52,24 @@ struct Spec {
     load: Load,
     requests: usize,
     tokens: usize,
+    /// The server stamps its chunks, and the floor reads the stamps; that is work of its own.
+    stamps: bool,
 }
 
 impl Spec {
     fn closed(mock: &str, concurrency: usize, rounds: usize, tokens: usize) -> Spec {
         let load = Load::Closed { concurrency };
-        Spec { mock: mock.to_owned(), load, requests: concurrency * rounds, tokens }
+        Spec { mock: mock.to_owned(), load, requests: concurrency * rounds, tokens, stamps: true }
     }
 
-    /// The server's options. It stamps its chunks for both clients, so that it costs both the same.
+    /// The same without stamps: for what a token costs.
+    fn unstamped(self) -> Spec {
+        Spec { stamps: false, ..self }
+    }
+
+    /// The server's options: the same for both clients.
     fn mock(&self) -> Vec<String> {
-        let options = format!("{} --tokens {} --stamp 1", self.mock, self.tokens);
+        let options = format!("{} --tokens {} --stamp {}", self.mock, self.tokens, u8::from(self.stamps));
         options.split_whitespace().map(str::to_owned).collect()
     }
 }
@@ -122,7 +129,9 @@ impl Bench {
         let folder = tempfile::tempdir()?;
         let mock = Mock::start(&self.tools.mock, &spec.mock(), self.server, &folder.path().join("log"))?;
         let mut command = Command::new(&self.tools.floor);
-        command.args(["--engine", "uringmsg", "--level", "2", "--lag", "1", "--core", "-1"]);
+        command
+            .args(["--engine", "uringmsg", "--level", "2", "--core", "-1"])
+            .args(["--lag", if spec.stamps { "1" } else { "0" }]);
         command.args(["--conc", &concurrency.to_string(), "--reqs", &spec.requests.to_string()]);
         command.args(["--tokens", &spec.tokens.to_string(), "--port", &mock.port().to_string()]);
         let finished = self.tool(&mut command)?;
@@ -217,7 +226,7 @@ fn times(record: &RequestRecord) -> Option<RowTimes> {
 /// 50 000 tokens a second: what a token costs, start and end of the program included.
 fn cpu(bench: &Bench) -> Outcome {
     let mut table = Table::default();
-    bench.alternate(&Spec::closed("--mode paced --itl-us 20000", 1000, 2, 200), |floor, ours| {
+    bench.alternate(&Spec::closed("--mode paced --itl-us 20000", 1000, 2, 200).unstamped(), |floor, ours| {
         let micros = |ns: f64| Some(ns / 1e3);
         table.floor("CPU, whole process, µs/token", micros(floor.per_token(floor.finished.usage.cpu.total())));
         table.ours("CPU, whole process, µs/token", micros(ours.per_token(ours.finished.usage.cpu.total())));
@@ -233,7 +242,7 @@ fn cpu(bench: &Bench) -> Outcome {
 /// Ten tokens a read: what the program itself does with a token.
 fn user(bench: &Bench) -> Outcome {
     let mut table = Table::default();
-    let spec = Spec { requests: 16_000, ..Spec::closed("--mode fast --per-write 10", 256, 1, 200) };
+    let spec = Spec { requests: 16_000, ..Spec::closed("--mode fast --per-write 10", 256, 1, 200).unstamped() };
     bench.alternate(&spec, |floor, ours| {
         table.floor("user CPU, whole process, ns/token", Some(floor.per_token(floor.finished.usage.cpu.user)));
         table.ours("user CPU, whole process, ns/token", Some(ours.per_token(ours.finished.usage.cpu.user)));
@@ -289,7 +298,8 @@ fn lateness(bench: &Bench) -> Outcome {
     let mut table = Table::default();
     for rate in [1000.0, 10_000.0] {
         let mock = "--mode paced --itl-us 1000".to_owned();
-        let spec = Spec { mock, load: Load::Poisson { rate }, requests: (rate * 4.0) as usize, tokens: 2 };
+        let spec =
+            Spec { mock, load: Load::Poisson { rate }, requests: (rate * 4.0) as usize, tokens: 2, stamps: false };
         let [p50, p99] = ["p50", "p99"].map(|q| format!("send lateness {q}, {rate}/s, µs"));
         let [spun50, spun99] = ["p50", "p99"].map(|q| format!("send lateness {q}, {rate}/s, spun, µs"));
         for _ in 0..bench.runs {
