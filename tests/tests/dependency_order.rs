@@ -21,7 +21,7 @@ fn metadata() -> serde_json::Value {
 /// Which of our crates each of our crates may use. Development dependencies are tests' business.
 fn allowed(name: &str) -> BTreeSet<&'static str> {
     let list: &[&str] = match name {
-        "bench-core" | "bench-sdk" | "bench-bindgen" => &[],
+        "bench-core" | "bench-sdk" | "bench-bindgen" | "bench-limit" => &[],
         "bench-workload" | "bench-plugin" | "bench-launch" | "bench-load" | "bench-telemetry" | "bench-trace"
         | "bench-sim" => &["bench-core"],
         "bench-report" => &["bench-core", "bench-trace"],
