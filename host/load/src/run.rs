@@ -105,6 +105,7 @@ pub fn run(
     let start = Start { shared: &shared, barrier: &Barrier::new(threads), cores: &cores };
     let (reports, tally, decode_cpu) = thread::scope(|scope| {
         let decoding = scope.spawn(|| {
+            sys::step_back();
             let rows = Rows { context: &row, counter: counter.as_deref(), keep_text, secrets: Secrets::new(&secrets) };
             let tally = stage::run(attempts, reader, &rows, &requests, &control, &mut sink);
             (tally, sys::thread_cpu())

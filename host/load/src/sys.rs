@@ -179,3 +179,14 @@ pub(crate) fn pin(core: usize) -> io::Result<()> {
     set.set(core);
     Ok(sched_setaffinity(None, &set)?)
 }
+
+/// Lets load threads go before this thread, whatever class of scheduling they were given.
+pub(crate) fn step_back() {
+    const NICE: libc::c_int = 10;
+    // SAFETY: all zeroes is a valid parameter; the calls take numbers and a pointer that outlives them.
+    unsafe {
+        let normal: libc::sched_param = std::mem::zeroed();
+        libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const normal);
+        libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, NICE);
+    }
+}

@@ -119,12 +119,13 @@ fn hypers(pieces: &[&[u8]]) -> Read {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let memory = Memory { pieces: pieces.iter(), asked: false, waiting: None };
-        let (mut sender, mut driver) =
-            hyper::client::conn::http1::handshake::<_, NoBody>(memory).await.unwrap();
+        let (mut sender, mut driver) = hyper::client::conn::http1::handshake::<_, NoBody>(memory).await.unwrap();
         let mut response = pin!(sender.send_request(Request::post("/").body(NoBody).unwrap()));
         let mut over = None;
         let answered = poll_fn(|cx| {
-            if over.is_none() && let Poll::Ready(result) = Pin::new(&mut driver).poll(cx) {
+            if over.is_none()
+                && let Poll::Ready(result) = Pin::new(&mut driver).poll(cx)
+            {
                 over = Some(result);
             }
             response.as_mut().poll(cx)

@@ -53,7 +53,7 @@ impl Maker<'_> {
                 body: Bytes::from(encoded.body),
                 streaming: spec.streaming,
                 dataset_sample: sample.id.as_str().into(),
-                prompt_sha256: bench_core::sha256(text),
+                prompt_sha256: bench_core::sha256(text.as_bytes()),
                 prompt_text: self.keep_text.then(|| text.as_ref().into()),
                 prompt_tokens_asked: sample.prompt_tokens,
                 output_tokens_asked: Some(spec.max_tokens),

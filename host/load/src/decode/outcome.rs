@@ -29,7 +29,7 @@ pub(crate) enum Ending {
 pub(crate) fn classify(
     ending: &Ending,
     status: Option<u16>,
-    body: &[u8],
+    body: &dyn Fn() -> Vec<u8>,
     decoded: &Decoded,
     fault: Option<String>,
 ) -> (Outcome, Option<String>) {
@@ -43,7 +43,7 @@ pub(crate) fn classify(
         Ending::Clean | Ending::Invalid(_) => {}
     }
     if let Some(status) = status.filter(|s| !(200..300).contains(s)) {
-        return (Outcome::HttpError, Some(format!("http status {status}{}", said(body))));
+        return (Outcome::HttpError, Some(format!("http status {status}{}", said(&body()))));
     }
     if let Some(error) = &decoded.error {
         return (Outcome::ServerError, Some(error.clone()));
@@ -97,7 +97,7 @@ mod tests {
     }
 
     fn outcome(ending: Ending, status: u16, d: &Decoded, fault: Option<&str>) -> Outcome {
-        classify(&ending, Some(status), b"", d, fault.map(str::to_owned)).0
+        classify(&ending, Some(status), &Vec::new, d, fault.map(str::to_owned)).0
     }
 
     #[test]
@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn an_http_error_says_what_the_server_said() {
-        let say = |body: &str| classify(&Ending::Clean, Some(404), body.as_bytes(), &Decoded::default(), None).1;
+        let say =
+            |body: &str| classify(&Ending::Clean, Some(404), &|| body.as_bytes().to_vec(), &Decoded::default(), None).1;
         assert_eq!(say(r#"{"error":{"message":"no such model"}}"#).unwrap(), "http status 404: no such model");
         assert_eq!(say(r#"{"object":"error","message":"flat"}"#).unwrap(), "http status 404: flat");
         assert_eq!(say(r#"{"detail":"Not Found"}"#).unwrap(), "http status 404: Not Found");

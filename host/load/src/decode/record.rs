@@ -89,7 +89,7 @@ impl Rows<'_> {
     ) -> (RequestRecord, EventCounts) {
         let answer = &attempt.answer;
         let (outcome, error) =
-            classify(&answer.ending, answer.status, body(answer), &decoded, fault.map(|f| f.to_string()));
+            classify(&answer.ending, answer.status, &|| body(answer), &decoded, fault.map(|f| f.to_string()));
         let tokens = tokens::count(&decoded, answer.streamed, self.counter);
         let success = answer.is_success();
         let times = Times::of(answer, &decoded);
@@ -157,8 +157,8 @@ impl Rows<'_> {
 }
 
 /// The body of an answer that is one frame.
-fn body(answer: &Answer) -> &[u8] {
-    answer.frames.last()
+fn body(answer: &Answer) -> Vec<u8> {
+    answer.frames.reader().next().map_or_else(Vec::new, |frame| frame.bytes.to_vec())
 }
 
 /// Times of an answer's events.

@@ -69,7 +69,7 @@ impl Uring {
 }
 
 impl Io for Uring {
-    const LINGER: Nanos = Nanos(500_000);
+    const LINGER: Nanos = Nanos(800_000);
 
     fn open() -> io::Result<Uring> {
         let ring = IoUring::builder()

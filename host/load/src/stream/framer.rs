@@ -98,6 +98,7 @@ impl Framer {
             Kind::Whole(body) => {
                 if !body.is_empty() {
                     into.push(body, mark);
+                    *body = Vec::new();
                 }
             }
         }

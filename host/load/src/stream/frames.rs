@@ -13,7 +13,7 @@ pub struct Mark {
     pub stamp: Nanos,
     /// When it was read.
     pub read: Nanos,
-    /// Number of the read on its connection.
+    /// Number of the read: two frames with one number came in one read.
     pub number: u64,
     /// `stamp` is the kernel's.
     pub kernel: bool,
@@ -22,13 +22,16 @@ pub struct Mark {
 /// Frames without their framing, and the reads that ended them.
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
-    /// For each frame four numbers (base 128, least first): 1 where another read than the frame before
-    /// ended it, bytes shared with the frame before at the start and at the end, bytes between; then the
-    /// bytes between.
+    /// For each frame numbers in base 128, least first: how its read is to be taken ([`Read`]), and where it
+    /// is another than that of the frame before, the time from that one's stamp (times two, odd where it is
+    /// negative) and from stamp to read; bytes shared with the frame before at the start and at the end;
+    /// bytes between. Then the bytes between.
+    ///
+    /// All in one place: with many streams what a frame costs is the memory that it touches.
     packed: Vec<u8>,
-    /// Reads that ended at least one frame.
-    reads: Vec<Mark>,
-    /// The last frame, whole.
+    /// The read that ended the last frame.
+    last_read: Option<Mark>,
+    /// The last frame, if it is not too great to be kept whole.
     last: Vec<u8>,
     count: usize,
     greatest: usize,
@@ -56,11 +59,6 @@ impl Frames {
         self.count == 0
     }
 
-    /// The last frame; empty where there is none.
-    pub fn last(&self) -> &[u8] {
-        &self.last
-    }
-
     /// Size of the greatest frame so far, bytes.
     pub fn greatest(&self) -> usize {
         self.greatest
@@ -73,14 +71,13 @@ impl Frames {
 
     /// When each frame's last byte came.
     pub fn marks(&self) -> Vec<Mark> {
-        let mut marks = Vec::with_capacity(self.count);
+        let mut marks: Vec<Mark> = Vec::with_capacity(self.count);
         let mut rest = &self.packed[..];
-        let mut reads = self.reads.iter();
-        let mut mark = None;
         while let Some(head) = Head::take(&mut rest) {
-            if head.new_read {
-                mark = reads.next();
-            }
+            let mark = match (head.read, marks.last()) {
+                (Some(read), before) => Some(read.mark(before)),
+                (None, before) => before.copied(),
+            };
             marks.extend(mark);
             rest = rest.get(head.between..).unwrap_or_default();
         }
@@ -89,26 +86,28 @@ impl Frames {
 
     /// Bytes in memory.
     pub fn weight(&self) -> usize {
-        self.packed.capacity() + self.last.capacity() + self.reads.capacity() * size_of::<Mark>()
+        self.packed.capacity() + self.last.capacity()
     }
 
-    /// Takes a frame that was ended by the read `mark`; `frame` is empty afterwards.
-    pub(super) fn push(&mut self, frame: &mut Vec<u8>, mark: Mark) {
-        let new_read = self.reads.last().is_none_or(|m| m.number != mark.number);
-        if new_read {
-            self.reads.push(mark);
-        }
+    /// Takes a frame that was ended by the read `mark`.
+    pub(super) fn push(&mut self, frame: &[u8], mark: Mark) {
         let same_start = shared_start(frame, &self.last);
         let same_end = shared_end(&frame[same_start..], &self.last[same_start..]);
         let between = &frame[same_start..frame.len() - same_end];
-        for number in [usize::from(new_read), same_start, same_end, between.len()] {
-            put(&mut self.packed, number);
+        Read::put(mark, self.last_read.as_ref(), &mut self.packed);
+        self.last_read = Some(mark);
+        for number in [same_start, same_end, between.len()] {
+            put(&mut self.packed, number as u64);
         }
         self.packed.extend_from_slice(between);
         self.greatest = self.greatest.max(frame.len());
         self.count += 1;
-        std::mem::swap(&mut self.last, frame);
-        frame.clear();
+        if frame.len() > MOST_WHOLE {
+            self.last = Vec::new();
+        } else {
+            let end = self.last.len() - same_end;
+            replace(&mut self.last, same_start, end, between);
+        }
     }
 }
 
@@ -126,15 +125,16 @@ impl FrameReader<'_> {
         let Head { same_start, same_end, between, .. } = Head::take(&mut self.rest)?;
         let (between, rest) = self.rest.split_at_checked(between)?;
         self.rest = rest;
-        let end = self.frame.len().checked_sub(same_end)?;
-        self.frame.splice(same_start.min(end)..end, between.iter().copied());
+        let end = self.frame.len().checked_sub(same_end).filter(|end| same_start <= *end)?;
+        replace(&mut self.frame, same_start, end, between);
         Some(Frame { bytes: &self.frame, same_start, same_end })
     }
 }
 
 /// What stands before a frame's own bytes.
 struct Head {
-    new_read: bool,
+    /// The read that ended it, where it is another than that of the frame before.
+    read: Option<Read>,
     same_start: usize,
     same_end: usize,
     between: usize,
@@ -142,12 +142,67 @@ struct Head {
 
 impl Head {
     fn take(rest: &mut &[u8]) -> Option<Head> {
-        let new_read = get(rest)? == 1;
-        Some(Head { new_read, same_start: get(rest)?, same_end: get(rest)?, between: get(rest)? })
+        let read = Read::take(rest)?;
+        let mut size = || get(rest).map(|n| n as usize);
+        Some(Head { read, same_start: size()?, same_end: size()?, between: size()? })
     }
 }
 
-fn put(into: &mut Vec<u8>, mut number: usize) {
+/// A read, against the one before.
+struct Read {
+    /// From the stamp before, ns.
+    later: i64,
+    /// From its stamp, ns.
+    lag: u64,
+    kernel: bool,
+}
+
+impl Read {
+    const SAME: u64 = 0;
+    const AT_READ: u64 = 1;
+    const BY_KERNEL: u64 = 2;
+
+    fn put(mark: Mark, before: Option<&Mark>, into: &mut Vec<u8>) {
+        if before.is_some_and(|b| b.number == mark.number) {
+            return put(into, Self::SAME);
+        }
+        let later = mark.stamp.0.wrapping_sub(before.map_or(0, |b| b.stamp.0)) as i64;
+        put(into, if mark.kernel { Self::BY_KERNEL } else { Self::AT_READ });
+        put(into, ((later << 1) ^ (later >> 63)) as u64);
+        put(into, mark.read.saturating_sub(mark.stamp).0);
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Option<Read>> {
+        let kernel = match get(rest)? {
+            Self::SAME => return Some(None),
+            by => by == Self::BY_KERNEL,
+        };
+        let later = get(rest)?;
+        Some(Some(Read { later: (later >> 1) as i64 ^ -((later & 1) as i64), lag: get(rest)?, kernel }))
+    }
+
+    fn mark(&self, before: Option<&Mark>) -> Mark {
+        let stamp = Nanos(before.map_or(0, |b| b.stamp.0).wrapping_add_signed(self.later));
+        let number = before.map_or(0, |b| b.number + 1);
+        Mark { stamp, read: stamp + Nanos(self.lag), number, kernel: self.kernel }
+    }
+}
+
+/// Puts `new` in the place of the bytes from `start` to `end`.
+fn replace(bytes: &mut Vec<u8>, start: usize, end: usize, new: &[u8]) {
+    let (size, new_end) = (bytes.len(), start + new.len());
+    let new_size = new_end + (size - end);
+    if new_size > size {
+        bytes.resize(new_size, 0);
+    }
+    if new_end != end {
+        bytes.copy_within(end..size, new_end);
+        bytes.truncate(new_size);
+    }
+    bytes[start..new_end].copy_from_slice(new);
+}
+
+fn put(into: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         into.push(number as u8 | 0x80);
         number >>= 7;
@@ -155,12 +210,12 @@ fn put(into: &mut Vec<u8>, mut number: usize) {
     into.push(number as u8);
 }
 
-fn get(from: &mut &[u8]) -> Option<usize> {
+fn get(from: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
-    for shift in (0..usize::BITS).step_by(7) {
+    for shift in (0..u64::BITS).step_by(7) {
         let (&byte, rest) = from.split_first()?;
         *from = rest;
-        number |= usize::from(byte & 0x7f) << shift;
+        number |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
             return Some(number);
         }
@@ -170,16 +225,18 @@ fn get(from: &mut &[u8]) -> Option<usize> {
 
 /// Bytes compared at once.
 const STRIDE: usize = 16;
+/// A frame of more bytes is not kept whole beside its packed form.
+const MOST_WHOLE: usize = 64 << 10;
 
 fn shared_start(a: &[u8], b: &[u8]) -> usize {
-    let strides = a.chunks_exact(STRIDE).zip(b.chunks_exact(STRIDE)).take_while(|(x, y)| x == y).count();
-    let from = strides * STRIDE;
+    let ((a_strides, _), (b_strides, _)) = (a.as_chunks::<STRIDE>(), b.as_chunks::<STRIDE>());
+    let from = STRIDE * a_strides.iter().zip(b_strides).take_while(|(x, y)| x == y).count();
     from + a[from..].iter().zip(&b[from..]).take_while(|(x, y)| x == y).count()
 }
 
 fn shared_end(a: &[u8], b: &[u8]) -> usize {
-    let strides = a.rchunks_exact(STRIDE).zip(b.rchunks_exact(STRIDE)).take_while(|(x, y)| x == y).count();
-    let less = strides * STRIDE;
+    let ((_, a_strides), (_, b_strides)) = (a.as_rchunks::<STRIDE>(), b.as_rchunks::<STRIDE>());
+    let less = STRIDE * a_strides.iter().rev().zip(b_strides.iter().rev()).take_while(|(x, y)| x == y).count();
     let (a, b) = (&a[..a.len() - less], &b[..b.len() - less]);
     less + a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count()
 }
@@ -189,7 +246,9 @@ mod tests {
     use super::*;
 
     fn mark(number: u64) -> Mark {
-        Mark { stamp: Nanos(number * 10), read: Nanos(number * 10 + 1), number, kernel: true }
+        // Stamps may go back where a clock is set.
+        let stamp = Nanos(1_000_000_000 - (number % 3) * 7 + number);
+        Mark { stamp, read: stamp + Nanos(number * 1_000), number, kernel: number % 2 == 0 }
     }
 
     #[test]
@@ -206,12 +265,10 @@ mod tests {
             "x",
             "[DONE]",
         ];
-        let reads = [0, 1, 1, 2, 3, 3, 3, 9, 10];
+        let reads = [0, 1, 1, 2, 3, 3, 3, 4, 5];
         let mut frames = Frames::default();
         for (text, read) in texts.iter().zip(reads) {
-            let mut bytes = text.as_bytes().to_vec();
-            frames.push(&mut bytes, mark(read));
-            assert!(bytes.is_empty() && frames.last() == text.as_bytes());
+            frames.push(text.as_bytes(), mark(read));
         }
         let mut reader = frames.reader();
         let mut before = Vec::new();
@@ -233,8 +290,8 @@ mod tests {
         for i in 0..200u64 {
             let text =
                 format!(r#"{{"id":"chatcmpl-1","choices":[{{"delta":{{"content":" w{i}"}},"finish_reason":null}}]}}"#);
-            frames.push(&mut text.into_bytes(), mark(i));
+            frames.push(text.as_bytes(), mark(i));
         }
-        assert!(frames.packed.len() < 200 * 9, "{}", frames.packed.len());
+        assert!(frames.packed.len() < 200 * 12, "{}", frames.packed.len());
     }
 }

@@ -24,7 +24,8 @@ impl JsonLines {
     fn close(&mut self, mark: Mark, into: &mut Frames) {
         self.open.truncate(self.open.trim_ascii_end().len());
         if !self.open.is_empty() {
-            into.push(&mut self.open, mark);
+            into.push(&self.open, mark);
+            self.open.clear();
         }
     }
 

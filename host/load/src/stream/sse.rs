@@ -37,7 +37,22 @@ impl EventStream {
                 rest = &rest[1..];
                 continue;
             }
-            let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else {
+            let end = memchr::memchr2(b'\n', b'\r', rest);
+            if let Some(end) = end
+                && self.partial.is_empty()
+                && !self.has_data
+                && rest[end..].starts_with(b"\n\n")
+                && let Some(value) = rest[..end].strip_prefix(b"data:")
+            {
+                // Nearly always: an event of one line that came whole. It is not copied first.
+                let value = value.strip_prefix(b" ").unwrap_or(value);
+                if !value.is_empty() {
+                    into.push(value, mark);
+                }
+                rest = &rest[end + 2..];
+                continue;
+            }
+            let Some(end) = end else {
                 self.partial.extend_from_slice(rest);
                 break;
             };
@@ -78,7 +93,8 @@ impl EventStream {
         if line.is_empty() {
             self.has_data = false;
             if !self.open.is_empty() {
-                into.push(&mut self.open, mark);
+                into.push(&self.open, mark);
+                self.open.clear();
             }
             return;
         }
@@ -102,7 +118,7 @@ impl EventStream {
             self.line(&line, mark, into);
         }
         if clean && self.has_data && is_complete(&self.open, done) {
-            into.push(&mut self.open, mark);
+            into.push(&self.open, mark);
         }
         self.has_data = false;
         self.open = Vec::new();

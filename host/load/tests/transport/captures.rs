@@ -138,7 +138,7 @@ fn frames(pieces: &[&[u8]]) -> (Vec<Vec<u8>>, Vec<u64>) {
     while let Some(frame) = reader.next() {
         texts.push(frame.bytes.to_vec());
     }
-    (texts, frames.marks().iter().map(|m| m.number).collect())
+    (texts, frames.marks().iter().map(|m| m.stamp.0).collect())
 }
 
 /// The chunks' data of a chunked answer.
