@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Plugins(Plugins),
     /// Serve the simulated engine: a real HTTP server with known timings and faults.
     Sim(Box<crate::command::sim::SimArgs>),
+    /// Find out how far the client can be trusted on this machine: its own errors at rising load.
+    Selftest(SelfTest),
     /// Print the JSON Schema of workload files, the adapters' options included.
     Schema(Schema),
 }
@@ -75,6 +77,30 @@ pub(crate) struct WorkloadFile {
     /// word is a string. May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+}
+
+/// Options of `selftest`.
+#[derive(Debug, Args)]
+pub(crate) struct SelfTest {
+    /// Load threads, as `client.threads` of a workload.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) threads: Option<u32>,
+
+    /// Cores that the load threads are pinned to, as `client.cores` of a workload.
+    #[arg(long, value_name = "CORE", value_delimiter = ',')]
+    pub(crate) cores: Vec<u32>,
+
+    /// How bytes come and go, as `client.transport` of a workload.
+    #[arg(long, value_name = "NAME", value_parser = ["io_uring", "epoll", "hyper"])]
+    pub(crate) transport: Option<String>,
+
+    /// A few short trials; nothing is stored.
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Options of `run`.

@@ -14,6 +14,7 @@ mod outcome;
 mod progress;
 mod reference;
 mod samples;
+mod selftest;
 mod session;
 mod signals;
 mod terminal;

@@ -105,6 +105,7 @@ pub fn run(
     let start = Start { shared: &shared, barrier: &Barrier::new(threads), cores: &cores };
     let (reports, tally, decode_cpu) = thread::scope(|scope| {
         let decoding = scope.spawn(|| {
+            sys::name_thread("decode");
             sys::step_back();
             let rows = Rows { context: &row, counter: counter.as_deref(), keep_text, secrets: Secrets::new(&secrets) };
             let tally = stage::run(attempts, reader, &rows, &requests, &control, &mut sink);
@@ -113,7 +114,10 @@ pub fn run(
         let workers: Vec<_> = (0..threads as u32)
             .map(|id| {
                 let (start, out) = (&start, out.clone());
-                scope.spawn(move || work(id, transport, start, out))
+                scope.spawn(move || {
+                    sys::name_thread(&format!("load-{id}"));
+                    work(id, transport, start, out)
+                })
             })
             .collect();
         drop(out);

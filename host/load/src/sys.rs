@@ -190,3 +190,11 @@ pub(crate) fn step_back() {
         libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, NICE);
     }
 }
+
+/// Names this thread for those who look at the process from outside.
+pub(crate) fn name_thread(name: &str) {
+    if let Ok(name) = std::ffi::CString::new(name) {
+        // A thread without a name works as well.
+        let _ = rustix::thread::set_name(&name);
+    }
+}

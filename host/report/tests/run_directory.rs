@@ -52,6 +52,7 @@ fn info(state: RunState) -> RunInfo {
             }],
             ..EngineRun::default()
         }),
+        selftest: None,
         hardware: Hardware::default(),
         scenarios: vec![ScenarioInfo {
             name: "s".into(),

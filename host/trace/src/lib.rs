@@ -29,8 +29,8 @@ pub use reader::{Batches, Records, Trace};
 pub use recover::Recovery;
 pub use run_dir::RunDir;
 pub use run_info::{
-    AdapterRun, ClientHealth, ClientStats, EngineRun, LaunchedProcess, RunInfo, RunState, ScenarioInfo, Seeds, SpreadStats, ThreadStats,
-    TokenizerInfo, Window,
+    AdapterRun, ClientHealth, ClientStats, EngineRun, LaunchedProcess, RunInfo, RunState, ScenarioInfo, Seeds,
+    SelfTest, SelfTestStep, SpreadStats, ThreadStats, TokenizerInfo, Window,
 };
 pub use schema::Column;
 pub use version::{FORMAT, FormatVersion, VersionError};

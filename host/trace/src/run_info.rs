@@ -48,6 +48,9 @@ pub struct RunInfo {
     pub engine: Option<EngineRun>,
     /// The machine that the client ran on.
     pub hardware: Hardware,
+    /// The newest self-test of the client on this machine; `None` where there was none.
+    #[serde(default)]
+    pub selftest: Option<SelfTest>,
     /// Scenarios of the plan, in its order.
     pub scenarios: Vec<ScenarioInfo>,
     /// Stretches of load, in the order of time.
@@ -236,4 +239,48 @@ pub struct ThreadStats {
     pub cpu: Nanos,
     /// Time that it ran.
     pub wall: Nanos,
+}
+
+/// How far the client can be trusted on a machine, as `bench-host selftest` found it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SelfTest {
+    /// When it was measured, UTC.
+    pub measured: String,
+    /// What moved the bytes.
+    pub transport: String,
+    /// Load threads.
+    pub threads: u32,
+    /// Most streams at once at which its times were right.
+    pub streams: u32,
+    /// Events a second that these gave.
+    pub events_per_s: f64,
+    /// Most requests a second that were sent in time.
+    pub sends_per_s: f64,
+    /// What each trial showed.
+    pub steps: Vec<SelfTestStep>,
+}
+
+/// One trial of a self-test. Times are 99th percentiles in µs; absent is what the trial doesn't measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SelfTestStep {
+    /// Streams at once.
+    pub streams: Option<u32>,
+    /// Requests sent a second.
+    pub sends_per_s: Option<f64>,
+    /// Events a second.
+    pub events_per_s: f64,
+    /// From the engine's own stamp of an event to the client's, either way.
+    pub event_error_p99_us: Option<f64>,
+    /// The same of first events: the error of TTFT.
+    pub ttft_error_p99_us: Option<f64>,
+    /// From due to sent.
+    pub send_lateness_p99_us: f64,
+    /// From the kernel's stamp to the read.
+    pub read_lag_p99_us: f64,
+    /// Share of events that shared a read, 0 to 1.
+    pub merged_share: f64,
+    /// CPU share of the busiest load thread, 1 is a core.
+    pub busiest_thread: f64,
+    /// Why the client can't be trusted at this load.
+    pub fault: Option<String>,
 }

@@ -7,6 +7,7 @@ mod report;
 mod run;
 mod samples;
 mod schema;
+mod selftest;
 pub(crate) mod sim;
 
 use crate::args::{Cli, Command};
@@ -24,6 +25,7 @@ pub(crate) fn dispatch(cli: Cli, terminal: &Terminal, command_line: Vec<String>)
         Command::Samples(args) => samples::run(&args, &global, terminal),
         Command::Report(args) => report::run(&args, terminal),
         Command::Plugins(args) => plugins::run(&args, &global, terminal),
+        Command::Selftest(args) => selftest::run(&args, terminal),
         Command::Sim(args) => sim::run(*args, terminal),
         Command::Schema(_) => schema::run(&global, terminal),
     }

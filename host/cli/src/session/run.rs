@@ -319,6 +319,7 @@ fn describe(
         adapters,
         engine: None,
         hardware: Hardware::probe(),
+        selftest: crate::selftest::read(),
         scenarios: plan.scenarios.iter().zip(drawn).map(|(s, d)| scenario_info(s, d)).collect(),
         windows: Vec::new(),
     })

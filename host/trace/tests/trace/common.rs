@@ -261,6 +261,7 @@ pub fn info(text: bool) -> RunInfo {
             facts: vec![("b".into(), "2".into()), ("a".into(), "1".into())],
             startup: Some(Nanos(5)),
         }),
+        selftest: None,
         hardware: Hardware { platform: "linux x86_64".into(), ..Hardware::default() },
         scenarios: vec![ScenarioInfo {
             name: "measured".into(),
