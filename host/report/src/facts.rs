@@ -23,6 +23,8 @@ pub struct Facts {
     pub interrupted: bool,
     /// Why the run did not come to its end by itself.
     pub broken_off: Option<String>,
+    /// How far the client is known to be right on this machine; `None` where it was never tested.
+    pub trust: Option<Trust>,
 }
 
 /// Who, what, when.
@@ -74,6 +76,27 @@ pub struct WindowFacts {
     pub busiest_thread: Option<f64>,
     /// Steps of the wall clock, from which kernel stamps are converted.
     pub clock_steps: u64,
+    /// What moved the bytes.
+    pub transport: Option<String>,
+    /// From the kernel's stamp to the client's read, 99th percentile over all reads.
+    pub read_lag_p99: Option<Nanos>,
+    /// Events a second that the client took, while it ran.
+    pub events_per_s: Option<f64>,
+    /// Requests a second that it sent.
+    pub sends_per_s: Option<f64>,
+}
+
+/// How far the client is known to be right on this machine.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trust {
+    /// What moved the bytes in that test.
+    pub transport: String,
+    /// Most events a second at which its times were right.
+    pub events_per_s: f64,
+    /// Most streams at once.
+    pub streams: u32,
+    /// Most requests a second that were sent in time.
+    pub sends_per_s: f64,
 }
 
 impl Facts {

@@ -21,7 +21,7 @@ mod verdict;
 mod window;
 
 pub use error::ReportError;
-pub use facts::{Facts, RunMeta, ScenarioFacts, WindowFacts};
+pub use facts::{Facts, RunMeta, ScenarioFacts, Trust, WindowFacts};
 pub use group::GroupKey;
 pub use identity::IdentityCheck;
 pub use of_trace::summarize;

@@ -2,12 +2,12 @@
 
 use crate::compat::vllm;
 use crate::error::ReportError;
-use crate::facts::{Facts, RunMeta, ScenarioFacts, WindowFacts};
+use crate::facts::{Facts, RunMeta, ScenarioFacts, Trust, WindowFacts};
 use crate::source::RowSource;
 use crate::summarize::summarize_rows;
 use crate::summary::Summary;
 use bench_core::record::{Phase, RequestRecord};
-use bench_trace::{ClientStats, RunInfo, RunState, Trace};
+use bench_trace::{ClientHealth, ClientStats, RunInfo, RunState, Trace, Window};
 use std::io::Write;
 
 /// The summary of a run directory: the same directory gives the same summary, bit for bit.
@@ -63,6 +63,10 @@ impl From<&RunInfo> for Facts {
                 .collect(),
             windows: windows
                 .map(|w| WindowFacts {
+                    transport: w.client.as_ref().map(|c| c.transport.clone()),
+                    read_lag_p99: w.client.as_ref().and_then(|c| c.health).map(|h| h.read_lag.p99),
+                    events_per_s: a_second(w, |h| h.events),
+                    sends_per_s: a_second(w, |h| h.send_lateness.count),
                     scenario: w.scenario.clone(),
                     repeat: w.repeat,
                     start: Some(w.start),
@@ -77,6 +81,12 @@ impl From<&RunInfo> for Facts {
                 .and_then(|list| list.as_array())
                 .map(|list| list.iter().filter_map(serde_json::Value::as_f64).collect())
                 .unwrap_or_default(),
+            trust: info.selftest.as_ref().map(|t| Trust {
+                transport: t.transport.clone(),
+                events_per_s: t.events_per_s,
+                streams: t.streams,
+                sends_per_s: t.sends_per_s,
+            }),
             interrupted: info.interrupted || info.state == RunState::Interrupted,
             broken_off: broken_off(info),
         }
@@ -94,6 +104,13 @@ fn broken_off(info: &RunInfo) -> Option<String> {
         RunState::Killed => Some(format!("bench-host was killed{}", lost.unwrap_or_default())),
         _ => info.recovery.map(|_| format!("its trace was put together afterwards{}", lost.unwrap_or_default())),
     }
+}
+
+/// Something that the client counted, for each second of a window.
+fn a_second(window: &Window, count: impl Fn(&ClientHealth) -> u64) -> Option<f64> {
+    let health = window.client.as_ref()?.health.as_ref()?;
+    let seconds = (window.end? - window.start).as_secs_f64();
+    (seconds > 0.0).then(|| count(health) as f64 / seconds)
 }
 
 fn busiest(client: &ClientStats) -> Option<f64> {

@@ -60,6 +60,7 @@ fn result(key: &GroupKey, columns: &Columns, facts: &Facts) -> Result<ScenarioRe
         figures: &figures,
         scenario: scenario.unwrap_or(&ScenarioFacts::default()),
         window: facts.window(&key.scenario, key.repeat),
+        trust: facts.trust.as_ref(),
     });
     Ok(ScenarioResult {
         stage: key.stage.as_deref().map(str::to_owned),

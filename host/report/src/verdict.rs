@@ -8,7 +8,7 @@ mod status;
 pub use status::{Level, Reason, Status, Verdict};
 
 use crate::columns::Columns;
-use crate::facts::{ScenarioFacts, WindowFacts};
+use crate::facts::{ScenarioFacts, Trust, WindowFacts};
 use crate::summary::Figures;
 
 /// What a verdict is made from.
@@ -18,6 +18,8 @@ pub(crate) struct Case<'a> {
     pub(crate) figures: &'a Figures,
     pub(crate) scenario: &'a ScenarioFacts,
     pub(crate) window: Option<&'a WindowFacts>,
+    /// How far the client is known to be right on the machine.
+    pub(crate) trust: Option<&'a Trust>,
 }
 
 /// Judges one scenario and repeat.

@@ -7,7 +7,7 @@ use bench_core::clock::Nanos;
 use bench_core::load::{ArrivalProcess, Limits, LoadKind, LoadSpec};
 use bench_core::outcome::Outcome;
 use bench_core::record::{RequestRecord, Stamp, TokenSource};
-use bench_report::{Facts, Level, ScenarioFacts, Status, Verdict, WindowFacts, summarize_rows};
+use bench_report::{Facts, Level, ScenarioFacts, Status, Trust, Verdict, WindowFacts, summarize_rows};
 use support::{digest, failed, one_shot, steady};
 
 const MS: u64 = 1_000_000;
@@ -141,6 +141,64 @@ fn client_and_clock() {
         }
     });
     only(&read, &facts(), "stamps-at-read", Level::Note);
+}
+
+#[test]
+fn reads_that_lag() {
+    let mut lagging = facts();
+    // A quarter of the median ITL of 3 ms.
+    lagging.windows[0].read_lag_p99 = Some(Nanos(760_000));
+    only(&good(), &lagging, "read-lag", Level::Doubtful);
+    lagging.windows[0].read_lag_p99 = Some(Nanos(740_000));
+    assert_eq!(verdict(&good(), &lagging).reasons, []);
+}
+
+#[test]
+fn loads_that_no_selftest_has_seen() {
+    let mut run = facts();
+    run.windows[0].events_per_s = Some(2000.0);
+    run.windows[0].sends_per_s = Some(100.0);
+    run.windows[0].transport = Some("epoll".into());
+    only(&good(), &run, "no-selftest", Level::Note);
+    let trust = |transport: &str, events_per_s, sends_per_s| {
+        let trust = Trust { transport: transport.into(), events_per_s, streams: 64, sends_per_s };
+        Facts { trust: Some(trust), ..run.clone() }
+    };
+    only(&good(), &trust("io_uring", 5000.0, 500.0), "no-selftest", Level::Note);
+    assert_eq!(verdict(&good(), &trust("epoll", 5000.0, 500.0)).reasons, []);
+    only(&good(), &trust("epoll", 1999.0, 500.0), "beyond-selftest", Level::Doubtful);
+    only(&good(), &trust("epoll", 5000.0, 99.0), "beyond-selftest", Level::Doubtful);
+}
+
+#[test]
+fn a_comb_of_40_ms() {
+    // One gap in nine, a little off 40 ms as such timers are.
+    let with = |gap: i64| {
+        let mut rows: Vec<_> = (0..200).map(|i| steady(i, i * 100 * MS, 10 * MS, 3 * MS, 10)).collect();
+        for (i, row) in rows.iter_mut().enumerate() {
+            let by = gap - 3_000 + (i % 7) as i64 * 100;
+            row.events.as_mut().unwrap().gap_us[5] += by;
+            row.last_token = row.last_token.map(|t| Nanos(t.0 + by as u64 * 1000));
+            row.end = Nanos(row.end.0 + by as u64 * 1000);
+        }
+        rows
+    };
+    only(&with(40_000), &facts(), "nagle", Level::Doubtful);
+    assert_eq!(verdict(&with(30_000), &facts()).reasons, []);
+    // An engine whose steps take about that long is no comb.
+    let slow: Vec<_> = (0..200).map(|i| steady(i, i * 600 * MS, 10 * MS, 40 * MS, 10)).collect();
+    let mut spread = slow;
+    for (i, row) in spread.iter_mut().enumerate() {
+        let mut sum = 0;
+        for (k, gap) in row.events.as_mut().unwrap().gap_us.iter_mut().enumerate().skip(1) {
+            let by = ((i * 31 + k * 17) % 160) as i64 * 100 - 8_000;
+            *gap += by;
+            sum += by;
+        }
+        row.last_token = row.last_token.map(|t| Nanos((t.0 as i64 + sum * 1000) as u64));
+        row.end = Nanos((row.end.0 as i64 + sum * 1000) as u64);
+    }
+    assert_eq!(verdict(&spread, &facts()).reasons, []);
 }
 
 #[test]

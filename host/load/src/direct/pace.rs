@@ -11,6 +11,8 @@ const AWAKE_SHARE: u64 = 10;
 const AWAKE_MOST: Nanos = Nanos::from_millis(20);
 /// Most news that are waited for.
 const BATCH: u64 = 64;
+/// With fewer news than this nothing is gained by letting one lie.
+const LEAST_WORTH: u64 = 8;
 /// The rate of reads is measured over at least this long.
 const OVER: Nanos = Nanos::from_millis(2);
 
@@ -22,6 +24,8 @@ pub(super) struct Pace {
     /// Reads since `since`.
     reads: u64,
     since: Nanos,
+    /// News that come while a batch may linger, smoothed.
+    worth: u64,
     batch: u32,
     /// Time that may be spent awake.
     awake: Nanos,
@@ -31,7 +35,7 @@ pub(super) struct Pace {
 
 impl Pace {
     pub(super) fn new(linger: Nanos, now: Nanos) -> Pace {
-        Pace { linger, reads: 0, since: now, batch: 1, awake: AWAKE_MOST, was_awake: false, looked: now }
+        Pace { linger, reads: 0, since: now, worth: 0, batch: 1, awake: AWAKE_MOST, was_awake: false, looked: now }
     }
 
     /// A read was made.
@@ -44,8 +48,9 @@ impl Pace {
         let elapsed = now - self.since;
         if elapsed >= OVER {
             // Half of what is new, so that one burst doesn't decide.
-            let now_worth = (self.reads * self.linger.0 / elapsed.0.max(1)).min(BATCH);
-            self.batch = (u64::from(self.batch) + now_worth).div_ceil(2).max(1) as u32;
+            let worth = (self.reads * self.linger.0 / elapsed.0.max(1)).min(BATCH);
+            self.worth = (self.worth + worth).div_ceil(2);
+            self.batch = if self.worth < LEAST_WORTH { 1 } else { self.worth as u32 };
             (self.reads, self.since) = (0, now);
         }
         let passed = now - self.looked;
@@ -88,7 +93,11 @@ mod tests {
             pace.wait(Nanos::from_millis(ms), None, far);
         }
         assert_eq!(pace.wait(Nanos::from_millis(200), None, far).batch, 25);
-        assert!(pace.wait(Nanos::from_millis(900), None, far).batch < 25);
+        for ms in 200..300 {
+            pace.note_read();
+            pace.wait(Nanos::from_millis(ms), None, far);
+        }
+        assert_eq!(pace.wait(Nanos::from_millis(300), None, far).batch, 1);
     }
 
     #[test]

@@ -35,6 +35,11 @@ impl CountTable {
         self.squares = self.squares.saturating_add(i128::from(value) * i128::from(value));
     }
 
+    /// How many values lie in a range.
+    pub fn between(&self, range: std::ops::Range<i64>) -> u64 {
+        self.cells().filter(|(value, _)| range.contains(value)).map(|(_, count)| count).sum()
+    }
+
     /// Sum of all values.
     pub fn sum(&self) -> i128 {
         self.sum
