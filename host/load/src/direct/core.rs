@@ -19,16 +19,16 @@ use crate::worker::{KEPT_KIB, PAUSE_WITHOUT_CONNECTION, Shared};
 use bench_core::clock::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// What the transport is asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) enum Ask {
     Watch,
     WatchWritable,
-    Forget,
+    Forget(OwnedFd),
 }
 
 pub(super) struct Core {
@@ -157,10 +157,12 @@ impl Core {
         }
     }
 
-    /// Takes a connection out; it closes when what is returned is dropped.
-    fn remove(&mut self, token: Token) -> Option<Connection> {
-        self.asks.push_back((token, Ask::Forget));
-        self.table.remove(token)
+    /// Takes a connection out; what it was doing. It is closed when the transport has forgotten it: until then
+    /// its number must not become another thread's.
+    fn remove(&mut self, token: Token) -> Option<(usize, State)> {
+        let Connection { socket, site, state, .. } = self.table.remove(token)?;
+        self.asks.push_back((token, Ask::Forget(socket)));
+        Some((site, state))
     }
 
     /// A job ends without a connection.
@@ -182,7 +184,7 @@ impl Core {
     }
 
     fn not_connected(&mut self, token: Token, why: &str) {
-        let Some(Connection { site, state: State::Connecting { job, address, .. }, .. }) = self.remove(token) else {
+        let Some((site, State::Connecting { job, address, .. })) = self.remove(token) else {
             return;
         };
         let addresses = &self.shared.sites[site].addresses;

@@ -58,7 +58,7 @@ pub(crate) trait Io: Sized {
     fn watch(&mut self, token: Token, socket: BorrowedFd<'_>) -> io::Result<()>;
     /// Tells once when the socket can be written to.
     fn watch_writable(&mut self, token: Token, socket: BorrowedFd<'_>) -> io::Result<()>;
-    /// A connection is gone: no more news of it. Its socket may be closed already.
+    /// A connection is gone: no more news of it. Its socket is closed right after.
     fn forget(&mut self, token: Token);
     /// Waits for news.
     fn wait(&mut self, wait: Wait) -> io::Result<()>;

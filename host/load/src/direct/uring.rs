@@ -101,10 +101,12 @@ impl Io for Uring {
 
     fn forget(&mut self, token: Token) {
         if self.sockets.remove(&token.pack()).is_some() {
-            // The standing request keeps the socket open, whoever has closed it.
+            // The standing request keeps the socket open, whoever closes it; and what has not been handed
+            // over yet names the socket by its number, which may be another thread's soon.
             let cancel = opcode::AsyncCancel::new(token.pack()).build().user_data(NOBODY);
+            self.calls += 1;
             // It fails only where the ring is broken, and then the next wait says so.
-            let _ = self.push(&cancel);
+            let _ = self.push(&cancel).and_then(|()| self.ring.submit());
         }
     }
 

@@ -118,8 +118,9 @@ impl<I: Io> Direct<I> {
     /// Tells the transport what connections want of it.
     fn carry_out(&mut self) {
         while let Some((token, ask)) = self.core.asks.pop_front() {
-            if matches!(ask, Ask::Forget) {
+            if let Ask::Forget(socket) = ask {
                 self.io.forget(token);
+                drop(socket);
                 continue;
             }
             let Some(connection) = self.core.table.get(token) else { continue };

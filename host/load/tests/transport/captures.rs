@@ -199,7 +199,9 @@ fn all_captures_at_once_are_the_same_rows() {
     job.requests = (0..files.len() as u64).map(|i| common::prepared_at(i, &format!("/{i}"))).collect();
     let (rows, stats) = common::run(job);
     assert_eq!(stats.threads.len(), 2);
-    for (row, e) in rows.iter().zip(&expected) {
+    // On a busy machine a connection may wait so long that it counts as stale where an answer has no byte.
+    let last = rows.chunk_by(|a, b| a.request == b.request).filter_map(|attempts| attempts.last());
+    for (row, e) in last.zip(&expected) {
         assert_eq!(row.outcome.as_str(), e["outcome"], "{}: {row:#?}", e["file"]);
         assert_eq!(row.worker, (row.request % 2) as u32);
     }
