@@ -182,7 +182,7 @@ fn event_kind(word: &str) -> Option<EventKind> {
 }
 
 /// A record in which everything that can be absent is; the columns that are never null fill the rest.
-fn blank() -> RequestRecord {
+pub(crate) fn blank() -> RequestRecord {
     RequestRecord {
         scenario: Arc::from(""),
         stage: None,

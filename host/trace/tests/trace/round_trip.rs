@@ -54,6 +54,23 @@ fn every_record_comes_back_as_it_was() {
     }
 }
 
+/// Lists that fill pages of their own; some pages of token counts have a dictionary, others can't.
+#[test]
+fn long_lists_come_back() {
+    let mut random = Random(11);
+    let mut records: Vec<_> = (0..6).map(|i| random.realistic(i, 140_000)).collect();
+    for (record, most) in records.iter_mut().zip([1, 256, 255, 65_535, 3, 9]) {
+        let events = record.events.as_mut().unwrap();
+        events.tokens = Some((0..140_000).map(|i| (i % (most + 1)) as u16).collect());
+        events.gap_us[70_000] = -(most as i64);
+    }
+    records[5].events.as_mut().unwrap().gap_us.fill(0);
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), false, WriterConfig::default(), &records);
+    let read: Vec<_> = Trace::open(dir.path()).unwrap().records().map(Result::unwrap).collect();
+    assert!(read == records, "the records are not those that were written");
+}
+
 #[test]
 fn texts_are_kept_only_where_asked() {
     let mut random = Random(7);
