@@ -110,6 +110,22 @@ fn some_columns_can_be_read_alone() {
 }
 
 #[test]
+fn records_can_be_read_without_most_of_their_columns() {
+    let mut random = Random(5);
+    let records: Vec<_> = (0..50).map(|_| random.record(false)).collect();
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), false, SMALL, &records);
+    let trace = Trace::open(dir.path()).unwrap();
+    // `prompt_text` is not in this trace.
+    let read: Vec<_> = trace.records_of(&["sent_ns", "scenario", "prompt_text"]).map(Result::unwrap).collect();
+    assert_eq!(read.len(), records.len());
+    for (read, record) in read.iter().zip(&records) {
+        assert_eq!((read.sent, &read.scenario), (record.sent, &record.scenario));
+        assert_eq!((read.first_byte, &read.events, read.bytes_sent), (None, &None, 0));
+    }
+}
+
+#[test]
 fn a_run_without_requests_has_a_trace() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), true, SMALL, &[]);
