@@ -25,7 +25,7 @@ pub use facts::{Facts, RunMeta, ScenarioFacts, Trust, WindowFacts};
 pub use group::GroupKey;
 pub use identity::IdentityCheck;
 pub use of_trace::summarize;
-pub use source::RowSource;
+pub use source::{HEAD, RowSource};
 pub use summarize::summarize_rows;
 pub use summary::{
     FORMAT, Figure, Figures, LoadLine, NoteLine, RequestCounts, ScenarioResult, SloResult, Summary, TokenLine,

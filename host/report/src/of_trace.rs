@@ -3,11 +3,11 @@
 use crate::compat::vllm;
 use crate::error::ReportError;
 use crate::facts::{Facts, RunMeta, ScenarioFacts, Trust, WindowFacts};
-use crate::source::RowSource;
+use crate::source::{HEAD, RowSource};
 use crate::summarize::summarize_rows;
 use crate::summary::Summary;
 use bench_core::record::{Phase, RequestRecord};
-use bench_trace::{ClientHealth, ClientStats, RunInfo, RunState, Trace, Window};
+use bench_trace::{ClientHealth, ClientStats, Records, RunInfo, RunState, Trace, Window};
 use std::io::Write;
 
 /// The summary of a run directory: the same directory gives the same summary, bit for bit.
@@ -37,11 +37,19 @@ pub fn vllm_011(trace: &Trace, out: &mut dyn Write) -> Result<(), ReportError> {
 
 impl RowSource for Trace {
     fn for_each(&self, visit: &mut dyn FnMut(&RequestRecord)) -> Result<(), ReportError> {
-        for record in self.records() {
-            visit(&record.map_err(|e| ReportError::Trace(Box::new(e)))?);
-        }
-        Ok(())
+        visit_all(self.records(), visit)
     }
+
+    fn for_each_head(&self, visit: &mut dyn FnMut(&RequestRecord)) -> Result<(), ReportError> {
+        visit_all(self.records_of(&HEAD), visit)
+    }
+}
+
+fn visit_all(records: Records<'_>, visit: &mut dyn FnMut(&RequestRecord)) -> Result<(), ReportError> {
+    for record in records {
+        visit(&record.map_err(|e| ReportError::Trace(Box::new(e)))?);
+    }
+    Ok(())
 }
 
 impl From<&RunInfo> for Facts {

@@ -16,8 +16,8 @@ use crate::window::{Window, windows};
 use bench_core::load::{LoadKind, LoadSpec};
 use bench_core::outcome::Outcome;
 
-/// The summary of a run: a pure function of its rows and facts. Goes through the rows twice, and keeps some
-/// hundred bytes a request, nothing an event.
+/// The summary of a run: a pure function of its rows and facts. Goes through the rows once, before that through their
+/// heads, and keeps some hundred bytes a request, nothing an event.
 ///
 /// # Errors
 /// Where the trace can't be read, and where figures contradict each other: such a report is refused.

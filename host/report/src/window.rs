@@ -30,7 +30,7 @@ pub(crate) fn windows(
     facts: &Facts,
 ) -> Result<Vec<(GroupKey, Option<Window>)>, ReportError> {
     let mut grouped: Grouped<Option<Window>> = Grouped::new();
-    source.for_each(&mut |row| {
+    source.for_each_head(&mut |row| {
         let window = grouped.entry(row, |_| None);
         if row.phase != Phase::Measure {
             return;

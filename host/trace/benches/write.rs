@@ -1,4 +1,8 @@
-//! What writing and reading a trace costs: `cargo bench -p bench-trace [-- REQUESTS EVENTS]`.
+//! What writing and reading a trace costs: `cargo bench -p bench-trace [-- --requests N --events N]`.
+//!
+//! Every record is another one, as in a run: gaps, token counts, digests and lengths don't repeat, and answers have
+//! three quarters to five quarters of `--events` events. What writing costs is all CPU of the process but for that of
+//! making the records.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 #[path = "../tests/trace/common.rs"]
@@ -8,23 +12,32 @@ use bench_core::record::RequestRecord;
 use bench_trace::{RunDir, Trace, TraceWriter, WriterConfig};
 use common::{Random, finished, info};
 use parquet::file::metadata::ParquetMetaDataReader;
+use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// CPU seconds that this process used, in the kernel's ticks of 10 ms.
-fn cpu() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    fields.iter().skip(11).take(2).filter_map(|f| f.parse::<f64>().ok()).sum::<f64>() / 100.0
+/// CPU seconds that this process or thread used, in user and kernel.
+fn cpu(clock: ClockId) -> f64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
+
+const PROCESS: ClockId = ClockId::ProcessCPUTime;
+/// Records that are made, and then written: whole batches of the journal.
+const AT_ONCE: usize = 1_000;
 
 /// Greatest resident memory so far, MiB.
 fn resident() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap_or_default();
     line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or_default() / 1024.0
+}
+
+fn argument(name: &str, default: u64) -> u64 {
+    let mut arguments = std::env::args().skip_while(|a| a != name);
+    arguments.nth(1).map_or(default, |number| number.parse().expect("a number"))
 }
 
 fn column_bytes(path: &Path) -> BTreeMap<String, i64> {
@@ -37,62 +50,73 @@ fn column_bytes(path: &Path) -> BTreeMap<String, i64> {
     bytes
 }
 
-fn main() {
-    let numbers: Vec<u64> = std::env::args().filter_map(|a| a.parse().ok()).collect();
-    let requests = numbers.first().copied().unwrap_or(100_000);
-    let events = numbers.get(1).copied().unwrap_or(200);
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    // A pool, so that making records costs next to nothing beside writing them.
+/// The records of the bench, one after the other and always the same.
+fn records(requests: u64, events: u64) -> impl Iterator<Item = RequestRecord> {
     let mut random = Random(65);
-    let pool: Vec<RequestRecord> = (0..2_000).map(|i| random.realistic(i, events as usize)).collect();
-    let copy = |i: u64| RequestRecord { request: i, ..pool[(i % 2_000) as usize].clone() };
+    (0..requests).map(move |i| {
+        let length = events * 3 / 4 + random.below(events / 2 + 1);
+        random.realistic(i, length.max(1) as usize)
+    })
+}
 
-    let (start, begin) = (cpu(), Instant::now());
-    (0..requests).for_each(|i| drop(std::hint::black_box(copy(i))));
-    let copying = cpu() - start;
-    println!("making the records: {copying:.2} CPU s, {:.2} s", begin.elapsed().as_secs_f64());
+fn main() {
+    let (requests, events) = (argument("--requests", 100_000), argument("--events", 200));
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let of_requests = |cpu: f64| cpu * 1e6 / requests as f64;
 
-    let (start, begin) = (cpu(), Instant::now());
+    let (start, begin) = (cpu(PROCESS), Instant::now());
     let run = RunDir::create(dir.path()).expect("an empty folder");
     let writer = TraceWriter::start(&run, &info(false), WriterConfig::default()).expect("a writer");
     let sender = writer.sender();
-    for i in 0..requests {
-        sender.send(copy(i)).expect("the trace is open");
+    let (mut making, mut total, mut sent) = (0.0, 0, 0);
+    let mut records = records(requests, events).peekable();
+    while records.peek().is_some() {
+        let start = cpu(PROCESS);
+        let some: Vec<RequestRecord> = records.by_ref().take(AT_ONCE).collect();
+        total += some.iter().flat_map(|r| &r.events).map(|e| e.gap_us.len()).sum::<usize>();
+        sent += some.len() as u64;
+        making += cpu(PROCESS) - start;
+        some.into_iter().for_each(|record| sender.send(record).expect("the trace is open"));
+        // What is made while the writer works would fight with it for caches and the allocator's lock.
+        while records.peek().is_some() && writer.progress().written < sent {
+            assert_eq!(writer.progress().error, None);
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
-    let (end, closing) = (Instant::now(), cpu());
+    let (end, closing) = (Instant::now(), cpu(PROCESS));
     let stats = writer.finish(&finished(false)).expect("the trace is written");
-    let used = cpu() - start - copying;
-    let total = (requests * events) as f64;
+    let used = cpu(PROCESS) - start - making;
     println!(
-        "writing {requests} requests x {events} events: {used:.2} CPU s ({:.2} µs a request, {:.1} ns an event), {:.2} s; \
-         of it the end {:.2} CPU s, {:.2} s",
-        used * 1e6 / requests as f64,
-        used * 1e9 / total,
+        "writing {requests} requests, {total} events: {:.2} µs of CPU a request, {:.1} ns an event, {:.2} s in all \
+         (of it the end {:.2} µs, {:.2} s); making the records, not in it: {:.2} µs",
+        of_requests(used),
+        used * 1e9 / total as f64,
         begin.elapsed().as_secs_f64(),
-        cpu() - closing,
+        of_requests(cpu(PROCESS) - closing),
         end.elapsed().as_secs_f64(),
+        of_requests(making),
     );
-    println!(
-        "memory: {:.1} MiB at most, the records' pool of {:.1} MiB in it",
-        resident(),
-        2_400.0 * events as f64 / 1e5
-    );
-    println!("file: {} bytes, {:.3} an event", stats.bytes, stats.bytes as f64 / total);
+    println!("memory: {:.1} MiB resident at most", resident());
+    println!("file: {:.3} bytes an event", stats.bytes as f64 / total as f64);
     for (column, bytes) in column_bytes(&dir.path().join("requests.parquet")) {
-        println!(
-            "  {column}: {:.3} bytes an event, {:.1} a request",
-            bytes as f64 / total,
-            bytes as f64 / requests as f64
-        );
+        let (event, request) = (bytes as f64 / total as f64, bytes as f64 / requests as f64);
+        println!("  {column}: {event:.3} bytes an event, {request:.1} a request");
     }
 
-    let (start, begin) = (cpu(), Instant::now());
+    if std::env::args().any(|a| a == "--write-only") {
+        return;
+    }
+    let (start, begin) = (cpu(PROCESS), Instant::now());
     let trace = Trace::open(dir.path()).expect("the trace is there");
     let read = trace.records().inspect(|r| assert!(r.is_ok(), "every row is whole")).count();
-    let used = cpu() - start;
+    let used = cpu(PROCESS) - start;
     println!(
-        "reading {read} records: {used:.2} CPU s ({:.1} ns an event), {:.2} s",
-        used * 1e9 / total,
-        begin.elapsed().as_secs_f64()
+        "reading {read} records: {:.2} µs of CPU a request, {:.2} s; memory: {:.1} MiB resident at most",
+        of_requests(used),
+        begin.elapsed().as_secs_f64(),
+        resident()
     );
+    if let Some(keep) = std::env::var_os("BENCH_KEEP_TRACE") {
+        fs::copy(dir.path().join("requests.parquet"), keep).expect("the trace is copied");
+    }
 }

@@ -3,15 +3,14 @@
 use crate::columns::COLUMNS;
 use crate::error::TraceError;
 use crate::schema::{Access, Column};
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, FixedSizeBinaryArray, Int64Array, ListArray, StringArray, UInt16Array,
-};
-use arrow::datatypes::{Int64Type, UInt16Type};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, FixedSizeBinaryArray, Int64Array, ListArray, StringArray};
+use arrow::datatypes::{Int32Type, Int64Type, UInt16Type};
 use arrow::record_batch::RecordBatch;
 use bench_core::clock::Nanos;
 use bench_core::decode::EventKind;
 use bench_core::outcome::Outcome;
 use bench_core::record::{Events, Phase, RequestRecord};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,11 +37,16 @@ impl Origin<'_> {
     }
 }
 
-/// The records of a batch. Columns that it lacks are null where they may be.
-pub(crate) fn records(batch: &RecordBatch, origin: Origin<'_>) -> Result<Vec<RequestRecord>, TraceError> {
+/// The records of a batch, or of some of its columns. Columns that it lacks are null where they may be; those that are
+/// not asked for have the values of [`blank`].
+pub(crate) fn records(
+    batch: &RecordBatch,
+    asked: Option<&[&'static str]>,
+    origin: Origin<'_>,
+) -> Result<Vec<RequestRecord>, TraceError> {
     let mut records = vec![blank(); batch.num_rows()];
     let mut lists: [Option<&ListArray>; 4] = [None; 4];
-    for column in COLUMNS {
+    for column in COLUMNS.iter().filter(|c| asked.is_none_or(|asked| asked.contains(&c.name))) {
         let Some(array) = batch.column_by_name(column.name) else {
             if column.null.is_none() {
                 return Err(origin.missing(column.name, column.type_name()));
@@ -126,63 +130,115 @@ fn fill_events(
     records: &mut [RequestRecord],
     origin: Origin<'_>,
 ) -> Result<(), TraceError> {
-    let Some(gaps) = gaps else { return Ok(()) };
+    let whole = |array: &ArrayRef| array.as_primitive_opt::<Int64Type>().map(|a| a.values().clone());
+    let Some(gaps) = List::new(gaps, ("event_gap_us", "list<int64>"), origin, whole)? else { return Ok(()) };
+    let counts = |array: &ArrayRef| array.as_primitive_opt::<UInt16Type>().map(|a| a.values().clone());
+    let tokens = List::new(tokens, ("event_tokens", "list<uint16>"), origin, counts)?;
+    let flags = |array: &ArrayRef| array.as_boolean_opt().map(|a| a.values().clone());
+    let merged = List::new(merged, ("event_merged", "list<bool>"), origin, flags)?;
+    let kinds = List::new(kinds, ("event_kind", "list<utf8>"), origin, Kinds::new)?;
     for (row, record) in records.iter_mut().enumerate() {
-        if gaps.is_null(row) {
-            continue;
-        }
-        let gap: ArrayRef = gaps.value(row);
-        let gap: &Int64Array =
-            gap.as_primitive_opt::<Int64Type>().ok_or_else(|| origin.missing("event_gap_us", "list<int64>"))?;
-        let events = gap.len();
-        let tokens = element(tokens, row, events, "event_tokens", origin)?;
-        let tokens = tokens
-            .map(|t| match t.as_primitive_opt::<UInt16Type>() {
-                Some(t) => Ok::<Vec<u16>, _>(UInt16Array::values(t).to_vec()),
-                None => Err(origin.missing("event_tokens", "list<uint16>")),
-            })
-            .transpose()?;
-        let merged = element(merged, row, events, "event_merged", origin)?
-            .ok_or_else(|| origin.cell(row, "event_merged", "null beside events"))?;
-        let merged = merged.as_boolean_opt().ok_or_else(|| origin.missing("event_merged", "list<bool>"))?;
-        let kinds = element(kinds, row, events, "event_kind", origin)?
-            .ok_or_else(|| origin.cell(row, "event_kind", "null beside events"))?;
-        let kinds = kinds.as_string_opt::<i32>().ok_or_else(|| origin.missing("event_kind", "list<utf8>"))?;
-        let mut kind = Vec::with_capacity(events);
-        for word in kinds.iter().flatten() {
-            kind.push(
-                event_kind(word)
-                    .ok_or_else(|| origin.cell(row, "event_kind", format!("`{word}` is no kind of event")))?,
-            );
-        }
-        record.events =
-            Some(Events { gap_us: gap.values().to_vec(), tokens, merged: merged.values().iter().collect(), kind });
+        let Some(place) = gaps.row(row, None)? else { continue };
+        let events = Some(place.len());
+        let (merged, merged_at) = required(&merged, "event_merged", row, events, origin)?;
+        let (kinds, kinds_at) = required(&kinds, "event_kind", row, events, origin)?;
+        let tokens = match &tokens {
+            Some(list) => list.row(row, events)?.map(|at| list.values[at].to_vec()),
+            None => None,
+        };
+        record.events = Some(Events {
+            gap_us: gaps.values[place].to_vec(),
+            tokens,
+            merged: merged.values.slice(merged_at.start, merged_at.len()).iter().collect(),
+            kind: kinds.values.of(kinds_at).map_err(|reason| origin.cell(row, "event_kind", reason))?,
+        });
     }
     Ok(())
 }
 
-/// The values of one row of a list; as many as there are events, none of them null.
-fn element(
-    list: Option<&ListArray>,
-    row: usize,
-    events: usize,
+/// A column of lists, and all their values.
+struct List<'a, T> {
+    list: &'a ListArray,
+    values: T,
     column: &'static str,
-    origin: Origin<'_>,
-) -> Result<Option<ArrayRef>, TraceError> {
-    let Some(list) = list.filter(|l| l.is_valid(row)) else { return Ok(None) };
-    let values = list.value(row);
-    if values.len() != events || values.null_count() > 0 {
-        return Err(origin.cell(row, column, format!("{} values for {events} events", values.len())));
-    }
-    Ok(Some(values))
+    origin: Origin<'a>,
 }
 
-fn event_kind(word: &str) -> Option<EventKind> {
-    EventKind::ALL.into_iter().find(|k| k.as_str() == word)
+impl<'a, T> List<'a, T> {
+    /// `None` where every list is null: then its values may be of any type.
+    fn new(
+        list: Option<&'a ListArray>,
+        (column, expected): (&'static str, &str),
+        origin: Origin<'a>,
+        values: impl FnOnce(&'a ArrayRef) -> Option<T>,
+    ) -> Result<Option<List<'a, T>>, TraceError> {
+        let Some(list) = list.filter(|l| l.null_count() < l.len()) else { return Ok(None) };
+        let values = values(list.values()).ok_or_else(|| origin.missing(column, expected))?;
+        Ok(Some(List { list, values, column, origin }))
+    }
+
+    /// Where the values of a row lie; as many as there are events, none of them null. `None` for a null list.
+    fn row(&self, row: usize, events: Option<usize>) -> Result<Option<Range<usize>>, TraceError> {
+        if self.list.is_null(row) {
+            return Ok(None);
+        }
+        let ends = self.list.value_offsets();
+        let place = ends[row] as usize..ends[row + 1] as usize;
+        let events = events.unwrap_or(place.len());
+        let values = self.list.values();
+        let nulls = values.null_count() > 0 && values.slice(place.start, place.len()).null_count() > 0;
+        if place.len() != events || nulls {
+            let reason = format!("{} values for {events} events", place.len());
+            return Err(self.origin.cell(row, self.column, reason));
+        }
+        Ok(Some(place))
+    }
+}
+
+/// A list that must be there beside events.
+fn required<'a, 'b, T>(
+    list: &'b Option<List<'a, T>>,
+    column: &'static str,
+    row: usize,
+    events: Option<usize>,
+    origin: Origin<'_>,
+) -> Result<(&'b List<'a, T>, Range<usize>), TraceError> {
+    let there = match list {
+        Some(list) => list.row(row, events)?.map(|place| (list, place)),
+        None => None,
+    };
+    there.ok_or_else(|| origin.cell(row, column, "null beside events"))
+}
+
+/// Kinds of events by their place in a dictionary.
+struct Kinds<'a> {
+    places: &'a [i32],
+    words: Vec<(&'a str, Option<EventKind>)>,
+}
+
+impl<'a> Kinds<'a> {
+    fn new(array: &'a ArrayRef) -> Option<Kinds<'a>> {
+        let words = array.as_dictionary_opt::<Int32Type>()?;
+        let kind = |word: &'a str| (word, EventKind::ALL.into_iter().find(|k| k.as_str() == word));
+        let places = words.keys().values();
+        Some(Kinds { places, words: words.values().as_string_opt::<i32>()?.iter().flatten().map(kind).collect() })
+    }
+
+    fn of(&self, events: Range<usize>) -> Result<Vec<EventKind>, String> {
+        let mut kinds = Vec::with_capacity(events.len());
+        for place in &self.places[events] {
+            match self.words.get(*place as usize) {
+                Some((_, Some(kind))) => kinds.push(*kind),
+                Some((word, None)) => return Err(format!("`{word}` is no kind of event")),
+                None => return Err(format!("word {place} of {}", self.words.len())),
+            }
+        }
+        Ok(kinds)
+    }
 }
 
 /// A record in which everything that can be absent is; the columns that are never null fill the rest.
-fn blank() -> RequestRecord {
+pub(crate) fn blank() -> RequestRecord {
     RequestRecord {
         scenario: Arc::from(""),
         stage: None,

@@ -64,7 +64,16 @@ pub enum TraceError {
         /// The file.
         path: PathBuf,
     },
-    /// A journal or a batch of rows can't be written or read.
+    /// A journal has another form than this version of bench-host writes.
+    #[error(
+        "`{}` is the journal of another version of bench-host; report the run with the version that wrote it \
+         (`bench_host` in its `run.json`)", path.display()
+    )]
+    Journal {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A batch of rows can't be read.
     #[error("could not {action} `{}`", path.display())]
     Arrow {
         /// What was tried.

@@ -1,44 +1,98 @@
 //! Parts: Parquet files of one row group, and the trace that is put together from them.
 
+use crate::encode::{Cells, text_bytes};
 use crate::error::TraceError;
+use crate::event_chunk::EventChunk;
 use crate::run_dir::{Spool, rename_durably};
-use crate::schema::{FORMAT_KEY, RUN_KEY, parquet_properties};
-use arrow::datatypes::SchemaRef;
-use arrow::record_batch::RecordBatch;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use crate::schema::{Column, FORMAT_KEY, RUN_KEY, arrow_schema, columns, parquet_properties};
+use arrow::datatypes::Field;
+use bench_core::record::RequestRecord;
+use parquet::arrow::ArrowSchemaConverter;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnDescPtr, TypePtr};
 use std::fs::{self, File};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A part that is being written.
+/// Rows whose cells wait as arrays before they are encoded, at most.
+const WAITING_ROWS: usize = 1024;
+/// Bytes of text that wait, at most (a single row may have more).
+const WAITING_TEXT: usize = 1 << 20;
+
+/// A part that is being made: one row group, encoded in memory. Once it is written the next one begins, in the same
+/// memory.
 pub(crate) struct Part {
-    writer: ArrowWriter<File>,
-    unfinished: PathBuf,
-    place: PathBuf,
+    root: TypePtr,
+    factory: ArrowRowGroupWriterFactory,
+    columns: Vec<PartColumn>,
+    /// Rows whose cells wait, and the bytes of their texts.
+    waiting: (usize, usize),
     rows: usize,
 }
 
+struct PartColumn {
+    column: &'static Column,
+    writer: ColumnWriter,
+}
+
+enum ColumnWriter {
+    /// One value a row.
+    Cells { cells: Cells, field: Field, writer: ArrowColumnWriter },
+    /// A list a row.
+    Events(Box<EventChunk>),
+}
+
 impl Part {
-    /// Starts the part of a segment.
-    pub(crate) fn create(spool: &Spool, segment: u32, schema: &SchemaRef) -> Result<Part, TraceError> {
-        let unfinished = spool.unfinished_part();
-        let file = File::create(&unfinished).map_err(TraceError::io("make", &unfinished))?;
-        // Without the Arrow schema in its metadata every reader sees the plain Parquet types.
-        let options = ArrowWriterOptions::new().with_properties(parquet_properties()).with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(file, Arc::clone(schema), options)
-            .map_err(TraceError::parquet("write", &unfinished))?;
-        Ok(Part { writer, unfinished, place: spool.part(segment), rows: 0 })
+    /// An empty one, with or without the columns of texts.
+    pub(crate) fn new(text: bool) -> Result<Part, ParquetError> {
+        let schema = arrow_schema(text);
+        let types = ArrowSchemaConverter::new().convert(&schema)?;
+        let root = types.root_schema_ptr();
+        // The library makes its writers of columns for a file; what they encode stays in memory all the same.
+        let nowhere = SerializedFileWriter::new(io::sink(), Arc::clone(&root), Arc::new(parquet_properties()))?;
+        let factory = ArrowRowGroupWriterFactory::new(&nowhere, schema);
+        let writers = factory.create_column_writers(0)?;
+        let make = |((column, writer), descriptor): ((&'static Column, ArrowColumnWriter), &ColumnDescPtr)| {
+            let writer = match Cells::new(column) {
+                Some(cells) => ColumnWriter::Cells { cells, field: column.field(), writer },
+                None => ColumnWriter::Events(Box::new(EventChunk::new(Arc::clone(descriptor), &column.access)?)),
+            };
+            Ok(PartColumn { column, writer })
+        };
+        let columns = columns(text).zip(writers).zip(types.columns()).map(make).collect::<Result<_, ParquetError>>()?;
+        Ok(Part { root, factory, columns, waiting: (0, 0), rows: 0 })
     }
 
-    /// Encodes a batch.
-    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), TraceError> {
-        self.rows += batch.num_rows();
-        self.writer.write(batch).map_err(TraceError::parquet("write", &self.unfinished))
+    /// Adds a row. The record must be one that the journal takes.
+    pub(crate) fn push(&mut self, record: &RequestRecord) -> Result<(), ParquetError> {
+        for PartColumn { column, writer } in &mut self.columns {
+            match writer {
+                ColumnWriter::Cells { cells, .. } => cells.push(&column.access, record),
+                ColumnWriter::Events(chunk) => chunk.push(record.events.as_ref())?,
+            }
+        }
+        self.rows += 1;
+        self.waiting.0 += 1;
+        self.waiting.1 += text_bytes(record);
+        if self.waiting.0 >= WAITING_ROWS || self.waiting.1 >= WAITING_TEXT { self.encode_cells() } else { Ok(()) }
+    }
+
+    fn encode_cells(&mut self) -> Result<(), ParquetError> {
+        for PartColumn { writer, .. } in &mut self.columns {
+            if let ColumnWriter::Cells { cells, field, writer } = writer {
+                for leaf in compute_leaves(field, &cells.finish())? {
+                    writer.write(&leaf)?;
+                }
+            }
+        }
+        self.waiting = (0, 0);
+        Ok(())
     }
 
     /// Rows in it.
@@ -46,16 +100,42 @@ impl Part {
         self.rows
     }
 
-    /// Bytes that it holds in memory.
+    /// Bytes that it holds in memory, but for the cells that wait.
     pub(crate) fn memory(&self) -> usize {
-        self.writer.memory_size()
+        let memory = |column: &PartColumn| match &column.writer {
+            ColumnWriter::Cells { writer, .. } => writer.memory_size(),
+            ColumnWriter::Events(chunk) => chunk.memory(),
+        };
+        self.columns.iter().map(memory).sum()
     }
 
-    /// Writes its end and gives it its name. It may be lost with the machine, but not with this process.
-    pub(crate) fn close(self) -> Result<PathBuf, TraceError> {
-        self.writer.close().map_err(TraceError::parquet("write", &self.unfinished))?;
-        fs::rename(&self.unfinished, &self.place).map_err(TraceError::io("make", &self.place))?;
-        Ok(self.place)
+    /// Writes it as the part of a segment; it is empty again. It may be lost with the machine, but not with this
+    /// process.
+    pub(crate) fn write(&mut self, spool: &Spool, segment: u32) -> Result<PathBuf, TraceError> {
+        let (unfinished, place) = (spool.unfinished_part(), spool.part(segment));
+        let file = File::create(&unfinished).map_err(TraceError::io("make", &unfinished))?;
+        self.encode_cells().and_then(|()| self.write_to(file)).map_err(TraceError::parquet("write", &unfinished))?;
+        fs::rename(&unfinished, &place).map_err(TraceError::io("make", &place))?;
+        Ok(place)
+    }
+
+    fn write_to(&mut self, file: File) -> Result<(), ParquetError> {
+        let mut file = SerializedFileWriter::new(file, Arc::clone(&self.root), Arc::new(parquet_properties()))?;
+        if self.rows > 0 {
+            let mut group = file.next_row_group()?;
+            let fresh = self.factory.create_column_writers(0)?;
+            for (PartColumn { writer, .. }, fresh) in self.columns.iter_mut().zip(fresh) {
+                match writer {
+                    ColumnWriter::Cells { writer, .. } => {
+                        std::mem::replace(writer, fresh).close()?.append_to_row_group(&mut group)?;
+                    }
+                    ColumnWriter::Events(chunk) => chunk.append_to(&mut group)?,
+                }
+            }
+            group.close()?;
+        }
+        self.rows = 0;
+        file.close().map(drop)
     }
 }
 
@@ -101,7 +181,7 @@ pub(crate) fn merge(parts: &[PathBuf], run: String, unfinished: &Path, place: &P
             rows += group.num_rows().max(0) as u64;
         }
     }
-    let mut writer = writer.ok_or_else(|| write(parquet::errors::ParquetError::General("no parts".into())))?;
+    let mut writer = writer.ok_or_else(|| write(ParquetError::General("no parts".into())))?;
     writer.append_key_value_metadata(KeyValue::new(RUN_KEY.to_owned(), run));
     let file = writer.into_inner().map_err(write)?;
     file.sync_all().map_err(TraceError::io("write", unfinished))?;

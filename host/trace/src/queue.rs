@@ -16,6 +16,8 @@ pub(crate) struct Queue<T> {
 struct State<T> {
     items: VecDeque<T>,
     weight: usize,
+    /// Someone waits for room.
+    pressed: bool,
     closed: bool,
 }
 
@@ -32,7 +34,7 @@ impl<T> Queue<T> {
     /// An empty queue with room for `bound`.
     pub(crate) const fn new(bound: usize) -> Queue<T> {
         Queue {
-            state: Mutex::new(State { items: VecDeque::new(), weight: 0, closed: false }),
+            state: Mutex::new(State { items: VecDeque::new(), weight: 0, pressed: false, closed: false }),
             not_empty: Condvar::new(),
             not_full: Condvar::new(),
             bound,
@@ -48,33 +50,51 @@ impl<T> Queue<T> {
     pub(crate) fn push(&self, item: T, weight: usize) -> Result<(), T> {
         let mut state = self.lock();
         while !state.closed && state.weight > 0 && state.weight + weight > self.bound {
+            // What is in may be less than a taker that lingers waits for.
+            state.pressed = true;
+            self.not_empty.notify_one();
             state = self.not_full.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if state.closed {
             return Err(item);
         }
+        let first = state.items.is_empty();
+        let before = state.weight;
         state.items.push_back(item);
         state.weight += weight;
+        let enough = before < self.enough() && state.weight >= self.enough();
         drop(state);
-        self.not_empty.notify_one();
+        // Waking the taker for each item would cost more than the items do.
+        if first || enough {
+            self.not_empty.notify_one();
+        }
         Ok(())
     }
 
-    /// Takes everything out into the empty `out`; waits for something, at most `wait`.
-    pub(crate) fn pop_all(&self, wait: Option<Duration>, out: &mut VecDeque<T>) -> Popped {
+    /// Weight that a lingering taker waits for.
+    const fn enough(&self) -> usize {
+        self.bound / 4
+    }
+
+    /// Takes everything out into the empty `out`. Waits for something, at most `wait`; once there is something,
+    /// lingers for more, at most `linger`, so that items come in batches.
+    pub(crate) fn pop_all(&self, wait: Option<Duration>, linger: Duration, out: &mut VecDeque<T>) -> Popped {
         let state = self.lock();
-        let waiting = |s: &mut State<T>| s.items.is_empty() && !s.closed;
-        let mut state = match wait {
+        let empty = |s: &mut State<T>| s.items.is_empty() && !s.closed;
+        let state = match wait {
             Some(wait) => {
-                self.not_empty.wait_timeout_while(state, wait, waiting).unwrap_or_else(PoisonError::into_inner).0
+                self.not_empty.wait_timeout_while(state, wait, empty).unwrap_or_else(PoisonError::into_inner).0
             }
-            None => self.not_empty.wait_while(state, waiting).unwrap_or_else(PoisonError::into_inner),
+            None => self.not_empty.wait_while(state, empty).unwrap_or_else(PoisonError::into_inner),
         };
+        let few = |s: &mut State<T>| !s.items.is_empty() && s.weight < self.enough() && !s.pressed && !s.closed;
+        let mut state = self.not_empty.wait_timeout_while(state, linger, few).unwrap_or_else(PoisonError::into_inner).0;
         if state.items.is_empty() && state.closed {
             return Popped::Closed;
         }
         std::mem::swap(&mut state.items, out);
         state.weight = 0;
+        state.pressed = false;
         drop(state);
         self.not_full.notify_all();
         Popped::Open
@@ -104,7 +124,7 @@ mod tests {
                 queue.close();
             });
             let mut out = VecDeque::new();
-            while queue.pop_all(None, &mut out) == Popped::Open {
+            while queue.pop_all(None, Duration::ZERO, &mut out) == Popped::Open {
                 assert!(out.iter().map(|i| 1 + i % 4).sum::<usize>() <= 10);
                 seen.extend(out.drain(..));
             }
@@ -117,7 +137,7 @@ mod tests {
         let queue = Queue::new(10);
         queue.push("heavy", 1_000).unwrap();
         let mut out = VecDeque::new();
-        assert_eq!(queue.pop_all(Some(Duration::ZERO), &mut out), Popped::Open);
+        assert_eq!(queue.pop_all(Some(Duration::ZERO), Duration::ZERO, &mut out), Popped::Open);
         assert_eq!(out, ["heavy"]);
     }
 
@@ -128,9 +148,28 @@ mod tests {
         queue.close();
         assert_eq!(queue.push(2, 1), Err(2));
         let mut out = VecDeque::new();
-        assert_eq!(queue.pop_all(None, &mut out), Popped::Open);
+        assert_eq!(queue.pop_all(None, Duration::ZERO, &mut out), Popped::Open);
         out.clear();
-        assert_eq!(queue.pop_all(None, &mut out), Popped::Closed);
+        assert_eq!(queue.pop_all(None, Duration::ZERO, &mut out), Popped::Closed);
         assert!(out.is_empty());
+    }
+
+    /// Would hang if a taker that lingers were not told of an item that waits for room.
+    #[test]
+    fn does_not_linger_while_an_item_waits_for_room() {
+        let queue = Queue::new(10);
+        let forever = Duration::from_secs(1 << 30);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                queue.push(1, 1).unwrap();
+                queue.push(2, 10).unwrap();
+                queue.close();
+            });
+            let (mut seen, mut out) = (Vec::new(), VecDeque::new());
+            while queue.pop_all(None, forever, &mut out) == Popped::Open {
+                seen.extend(out.drain(..));
+            }
+            assert_eq!(seen, [1, 2]);
+        });
     }
 }

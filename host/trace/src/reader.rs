@@ -6,12 +6,16 @@ use crate::part;
 use crate::recover::recover;
 use crate::run_dir::{REQUESTS, check_format, read_info, request_files};
 use crate::run_info::RunInfo;
+use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use bench_core::record::RequestRecord;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Rows that are in memory at once.
 const BATCH_ROWS: usize = 512;
@@ -62,16 +66,22 @@ impl Trace {
 
     /// Every row, in the order in which the attempts were over. Can be called as often as wanted.
     pub fn records(&self) -> Records<'_> {
-        Records { batches: self.read(None), ready: Vec::new().into_iter() }
+        Records { batches: self.read(None, true), ready: Vec::new().into_iter() }
+    }
+
+    /// Every row in the same order, but only some of its columns: the rest of a record is null, and holds nothing
+    /// where it can't be.
+    pub fn records_of(&self, columns: &[&'static str]) -> Records<'_> {
+        Records { batches: self.read(Some(columns.to_vec()), true), ready: Vec::new().into_iter() }
     }
 
     /// Some columns of every row, in the order of the file.
     pub fn batches(&self, columns: &[&'static str]) -> Batches<'_> {
-        self.read(Some(columns.to_vec()))
+        self.read(Some(columns.to_vec()), false)
     }
 
-    fn read(&self, columns: Option<Vec<&'static str>>) -> Batches<'_> {
-        Batches { files: self.files.iter(), columns, open: None }
+    fn read(&self, columns: Option<Vec<&'static str>>, records: bool) -> Batches<'_> {
+        Batches { files: self.files.iter(), columns, records, open: None }
     }
 }
 
@@ -79,6 +89,8 @@ impl Trace {
 pub struct Batches<'a> {
     files: std::slice::Iter<'a, PathBuf>,
     columns: Option<Vec<&'static str>>,
+    /// They become records.
+    records: bool,
     open: Option<OpenFile<'a>>,
 }
 
@@ -94,16 +106,24 @@ impl<'a> Batches<'a> {
         let read = |error| TraceError::parquet("read", path)(error);
         // What another tool wrote in as the Arrow schema must not change the types.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let mut builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(read)?;
+        let mut metadata = ArrowReaderMetadata::load(&file, options.clone()).map_err(read)?;
+        if self.records {
+            let options = options.with_schema(kinds_by_dictionary(metadata.schema()));
+            metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options).map_err(read)?;
+        }
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
         if let Some(columns) = &self.columns {
             let mut roots = Vec::new();
             for column in columns {
-                let root = builder.schema().index_of(column).map_err(|_| TraceError::MissingColumn {
-                    path: path.to_owned(),
-                    column: (*column).to_owned(),
-                    expected: "any".to_owned(),
-                })?;
-                roots.push(root);
+                match builder.schema().index_of(column) {
+                    Ok(root) => roots.push(root),
+                    // A record may lack what can be null.
+                    Err(_) if self.records => {}
+                    Err(_) => {
+                        let (path, column) = (path.to_owned(), (*column).to_owned());
+                        return Err(TraceError::MissingColumn { path, column, expected: "any".to_owned() });
+                    }
+                }
             }
             let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
             builder = builder.with_projection(mask);
@@ -157,6 +177,21 @@ impl Iterator for Batches<'_> {
     }
 }
 
+/// The schema with the words of `event_kind` as places in a dictionary: a word for each event would be the greatest part
+/// of the work.
+fn kinds_by_dictionary(schema: &Schema) -> SchemaRef {
+    let replaced = |field: &FieldRef| match field.data_type() {
+        DataType::List(element) if field.name() == "event_kind" && *element.data_type() == DataType::Utf8 => {
+            let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+            let element = element.as_ref().clone().with_data_type(words);
+            Arc::new(field.as_ref().clone().with_data_type(DataType::List(Arc::new(element))))
+        }
+        _ => Arc::clone(field),
+    };
+    let fields: Vec<FieldRef> = schema.fields().iter().map(replaced).collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
 /// Rows of a trace, as records. Ends after the first error.
 pub struct Records<'a> {
     batches: Batches<'a>,
@@ -172,7 +207,8 @@ impl Iterator for Records<'_> {
                 return Some(Ok(record));
             }
             let batch = self.batches.next_with_origin()?;
-            match batch.and_then(|(batch, origin)| decode::records(&batch, origin)) {
+            let asked = self.batches.columns.as_deref();
+            match batch.and_then(|(batch, origin)| decode::records(&batch, asked, origin)) {
                 Ok(records) => self.ready = records.into_iter(),
                 Err(error) => {
                     self.batches.stop();

@@ -5,7 +5,7 @@ use crate::journal::replay;
 use crate::part::{Part, key_value, merge, metadata};
 use crate::run_dir::{REQUESTS, RunDir, Spool, parse_info, read_info, request_files};
 use crate::run_info::{RunInfo, RunState};
-use crate::schema::{RUN_KEY, arrow_schema};
+use crate::schema::RUN_KEY;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub struct Recovery {
     /// Rows in the trace.
     pub rows: u64,
-    /// Bytes at the journal's end that are no whole batch: the rows that were being written.
+    /// Bytes at the journal's end that are no whole frame: the rows that were being written.
     pub lost_bytes: u64,
 }
 
@@ -53,7 +53,7 @@ fn rebuild(dir: &RunDir, spool: &Spool) -> Result<(), TraceError> {
     let mut info = read_info(dir.path())?;
     let (mut parts, recovery) = collect_parts(spool)?;
     if parts.is_empty() {
-        parts.push(Part::create(spool, 0, &arrow_schema(info.text))?.close()?);
+        parts.push(new_part(spool, info.text)?.write(spool, 0)?);
     }
     if info.state == RunState::Running {
         info.state = RunState::Killed;
@@ -77,17 +77,23 @@ fn collect_parts(spool: &Spool) -> Result<(Vec<PathBuf>, Recovery), TraceError> 
             continue;
         }
         let mut part: Option<Part> = None;
-        recovery.lost_bytes += replay(&spool.journal(segment), |batch| match &mut part {
-            Some(part) => part.write(batch),
-            // The journal's own schema: an older version may have written it.
-            None => part.insert(Part::create(spool, segment, &batch.schema())?).write(batch),
+        recovery.lost_bytes += replay(&spool.journal(segment), |record, journal| {
+            let part = match &mut part {
+                Some(part) => part,
+                None => part.insert(new_part(spool, journal.text)?),
+            };
+            part.push(record).map_err(TraceError::parquet("write", &spool.unfinished_part()))
         })?;
-        if let Some(part) = part {
+        if let Some(mut part) = part {
             recovery.rows += part.rows() as u64;
-            parts.push(part.close()?);
+            parts.push(part.write(spool, segment)?);
         }
     }
     Ok((parts, recovery))
+}
+
+fn new_part(spool: &Spool, text: bool) -> Result<Part, TraceError> {
+    Part::new(text).map_err(TraceError::parquet("write", &spool.unfinished_part()))
 }
 
 /// A run's description as it stands in the trace's metadata.

@@ -102,14 +102,6 @@ impl Column {
         };
         Field::new(self.name, data_type, self.null.is_some())
     }
-
-    /// Path of the column's values in the Parquet schema.
-    fn path(&self) -> ColumnPath {
-        match self.element_type() {
-            Some(_) => ColumnPath::new(vec![self.name.into(), "list".into(), "element".into()]),
-            None => ColumnPath::from(self.name),
-        }
-    }
 }
 
 /// The columns of a trace, with or without those that hold texts.
@@ -124,32 +116,29 @@ pub(crate) fn arrow_schema(text: bool) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
-/// How the columns are encoded: whole numbers as packed differences, gaps byte by byte (the upper bytes of
-/// small numbers compress to nothing), words by dictionary, all of it with zstd.
+/// How the columns of one value a row are encoded: whole numbers as packed differences, words by dictionary, both with
+/// zstd. `event_chunk` encodes the lists.
 pub(crate) fn parquet_properties() -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
-        // The writer ends a row group itself, by rows and by memory.
-        .set_max_row_group_row_count(None)
         .set_created_by(concat!("bench-host ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_key_value_metadata(Some(vec![KeyValue::new(FORMAT_KEY.to_owned(), FORMAT.to_string())]));
     for column in COLUMNS {
-        let path = column.path();
+        let path = ColumnPath::from(column.name);
         properties = match column.access {
             Access::Whole { .. } => properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
             Access::Text { repeats, .. } => properties.set_column_dictionary_enabled(path, repeats),
             Access::Word { .. } => properties.set_column_dictionary_enabled(path, true),
-            Access::Flag { .. } | Access::Digest { .. } => properties,
-            Access::EventGap => properties
-                .set_column_encoding(path.clone(), Encoding::BYTE_STREAM_SPLIT)
+            // Nothing makes a digest smaller, and nothing is found by the least of them.
+            Access::Digest { .. } => properties
+                .set_column_compression(path.clone(), Compression::UNCOMPRESSED)
                 .set_column_statistics_enabled(path, EnabledStatistics::None),
-            Access::EventTokens | Access::EventKind => properties
-                .set_column_dictionary_enabled(path.clone(), true)
-                .set_column_statistics_enabled(path, EnabledStatistics::None),
-            Access::EventMerged => properties.set_column_statistics_enabled(path, EnabledStatistics::None),
+            Access::Flag { .. } | Access::EventGap | Access::EventTokens | Access::EventMerged | Access::EventKind => {
+                properties
+            }
         };
     }
     properties.build()

@@ -1,14 +1,15 @@
 //! Writes the trace on a thread of its own while the run goes on.
 
-use crate::encode::{BatchBuilder, record_bytes};
+use crate::encode::record_bytes;
 use crate::error::TraceError;
-use crate::journal::Journal;
+use crate::journal::{Frame, Journal};
 use crate::part::{Part, merge};
 use crate::queue::{Popped, Queue};
 use crate::recover::run_json;
 use crate::run_dir::{REQUESTS, RunDir, Spool};
 use crate::run_info::{RunInfo, RunState};
 use bench_core::record::RequestRecord;
+use parquet::errors::ParquetError;
 use std::collections::VecDeque;
 use std::fs;
 use std::path::PathBuf;
@@ -17,16 +18,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+/// How long the writer's thread waits for more records once there are some: waking it for each of them would cost
+/// more than writing them does.
+const LINGER: Duration = Duration::from_millis(20);
+
 /// Bounds of the writer's memory and of what a kill can lose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriterConfig {
-    /// A row waits at most this long before it is in the journal.
+    /// A row waits at most about this long before it is in the journal.
     pub flush_every: Duration,
     /// Most bytes of records that wait for the writer; `send` waits for room.
     pub queue_bytes: usize,
-    /// Rows of a batch of the journal, at most.
+    /// Rows that go to the journal together, at most.
     pub batch_rows: usize,
-    /// Bytes of a batch of the journal, at most (a single row may have more).
+    /// Bytes that go to the journal together, at most (a single row may have more).
     pub batch_bytes: usize,
     /// Rows of a row group, at most (rounded up to whole batches).
     pub row_group_rows: usize,
@@ -125,8 +130,10 @@ impl TraceWriter {
             shared: Arc::clone(&shared),
             spool,
             config,
-            batch: BatchBuilder::new(info.text),
+            text: info.text,
+            frame: Frame::new(info.text),
             oldest: None,
+            part: None,
             segment: None,
             parts: Vec::new(),
             dead: false,
@@ -214,33 +221,24 @@ struct Work {
     shared: Arc<Shared>,
     spool: Spool,
     config: WriterConfig,
-    batch: BatchBuilder,
-    /// When the oldest row of the batch came.
+    /// With the columns of texts.
+    text: bool,
+    /// Rows that are not yet in the journal.
+    frame: Frame,
+    /// When the oldest of them came.
     oldest: Option<Instant>,
+    /// The rows since the last part, encoded; made for the first row.
+    part: Option<Part>,
     segment: Option<Segment>,
     parts: Vec<PathBuf>,
     /// Nothing can be written any more.
     dead: bool,
 }
 
-/// Rows that become one row group: in the journal, and encoded beside it.
+/// The journal of rows that become one row group.
 struct Segment {
+    number: u32,
     journal: Journal,
-    journal_path: PathBuf,
-    part: Part,
-}
-
-impl Segment {
-    fn create(spool: &Spool, number: usize, batch: &BatchBuilder) -> Result<Segment, TraceError> {
-        // A number that 32 bits don't hold would take 10^13 requests.
-        let number = u32::try_from(number).unwrap_or(u32::MAX);
-        let journal_path = spool.journal(number);
-        Ok(Segment {
-            journal: Journal::create(journal_path.clone(), batch.schema())?,
-            journal_path,
-            part: Part::create(spool, number, batch.schema())?,
-        })
-    }
 }
 
 impl Work {
@@ -249,11 +247,13 @@ impl Work {
         let mut records = VecDeque::new();
         loop {
             let wait = self.oldest.map(|t| self.config.flush_every.saturating_sub(t.elapsed()));
-            if self.shared.queue.pop_all(wait, &mut records) == Popped::Closed {
+            let linger = LINGER.min(wait.unwrap_or(LINGER));
+            if self.shared.queue.pop_all(wait, linger, &mut records) == Popped::Closed {
                 break;
             }
+            let came = Instant::now();
             for record in records.drain(..) {
-                self.take(&record);
+                self.take(&record, came);
             }
             if self.oldest.is_some_and(|t| t.elapsed() >= self.config.flush_every) {
                 self.guarded(Work::flush);
@@ -264,28 +264,28 @@ impl Work {
         (!self.dead).then_some(self.parts)
     }
 
-    fn take(&mut self, record: &RequestRecord) {
+    fn take(&mut self, record: &RequestRecord, came: Instant) {
         if self.dead {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        if let Err(error) = self.batch.push(record) {
+        if let Err(error) = self.frame.push(record) {
             self.shared.fail(error, 1);
             return;
         }
-        let oldest = *self.oldest.get_or_insert_with(Instant::now);
-        let full = self.batch.rows() >= self.config.batch_rows || self.batch.bytes() >= self.config.batch_bytes;
-        if full || oldest.elapsed() >= self.config.flush_every {
+        self.oldest.get_or_insert(came);
+        self.guarded(|work| work.encode(record));
+        if self.frame.rows() >= self.config.batch_rows || self.frame.bytes() >= self.config.batch_bytes {
             self.guarded(Work::flush);
         }
     }
 
     /// Does a step unless an earlier one failed.
-    fn guarded(&mut self, step: fn(&mut Work) -> Result<(), TraceError>) {
+    fn guarded(&mut self, step: impl FnOnce(&mut Work) -> Result<(), TraceError>) {
         if self.dead {
             return;
         }
-        let waiting = self.batch.rows();
+        let waiting = self.frame.rows();
         let written = self.shared.written.load(Ordering::Relaxed);
         if let Err(error) = step(self) {
             self.dead = true;
@@ -294,39 +294,59 @@ impl Work {
         }
     }
 
+    fn encode(&mut self, record: &RequestRecord) -> Result<(), TraceError> {
+        self.part()?.push(record).map_err(|error| self.encoding_failed(error))
+    }
+
+    fn part(&mut self) -> Result<&mut Part, TraceError> {
+        if self.part.is_none() {
+            self.part = Some(Part::new(self.text).map_err(|error| self.encoding_failed(error))?);
+        }
+        self.part.as_mut().ok_or(TraceError::WriterGone)
+    }
+
+    fn encoding_failed(&self, error: ParquetError) -> TraceError {
+        TraceError::parquet("write", &self.spool.unfinished_part())(error)
+    }
+
     fn flush(&mut self) -> Result<(), TraceError> {
         self.oldest = None;
-        if self.batch.rows() == 0 {
+        let rows = self.frame.rows();
+        if rows == 0 {
             return Ok(());
         }
         let segment = match &mut self.segment {
             Some(segment) => segment,
-            None => self.segment.insert(Segment::create(&self.spool, self.parts.len(), &self.batch)?),
+            none => {
+                // A number that 32 bits don't hold would take 10^13 requests.
+                let number = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
+                none.insert(Segment { number, journal: Journal::create(self.spool.journal(number), &self.frame)? })
+            }
         };
-        let rows = self.batch.rows();
-        let batch = self.batch.finish().map_err(TraceError::arrow("make rows for", &segment.journal_path))?;
-        segment.journal.write(&batch)?;
+        segment.journal.write(&mut self.frame)?;
         self.shared.written.fetch_add(rows as u64, Ordering::Release);
-        segment.part.write(&batch)?;
-        if segment.part.rows() >= self.config.row_group_rows || segment.part.memory() >= self.config.row_group_bytes {
-            self.end_segment()?;
-        }
-        Ok(())
+        let WriterConfig { row_group_rows, row_group_bytes, .. } = self.config;
+        let full = |part: &Part| part.rows() >= row_group_rows || part.memory() >= row_group_bytes;
+        if self.part.as_ref().is_some_and(full) { self.end_segment() } else { Ok(()) }
     }
 
+    /// Writes the rows since the last part as a part; then their journal is of no more use.
     fn end_segment(&mut self) -> Result<(), TraceError> {
-        if let Some(segment) = self.segment.take() {
-            self.parts.push(segment.part.close()?);
-            fs::remove_file(&segment.journal_path).map_err(TraceError::io("remove", &segment.journal_path))?;
-        }
+        let Some(Segment { number, journal }) = self.segment.take() else { return Ok(()) };
+        self.write_part(number)?;
+        fs::remove_file(journal.path()).map_err(TraceError::io("remove", journal.path()))
+    }
+
+    fn write_part(&mut self, number: u32) -> Result<(), TraceError> {
+        let spool = self.spool.clone();
+        let place = self.part()?.write(&spool, number)?;
+        self.parts.push(place);
         Ok(())
     }
 
     fn end_trace(&mut self) -> Result<(), TraceError> {
+        self.end_segment()?;
         // A trace without rows has its columns all the same.
-        if self.segment.is_none() && self.parts.is_empty() {
-            self.segment = Some(Segment::create(&self.spool, 0, &self.batch)?);
-        }
-        self.end_segment()
+        if self.parts.is_empty() { self.write_part(0) } else { Ok(()) }
     }
 }

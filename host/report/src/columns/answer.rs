@@ -1,7 +1,7 @@
 //! The times of one answer.
 
 use bench_core::clock::Nanos;
-use bench_core::record::RequestRecord;
+use bench_core::record::{Events, RequestRecord};
 
 /// What one complete row says of its answer. Times in ns; differences are signed, so that a clock that went
 /// wrong shows.
@@ -43,36 +43,10 @@ fn tpot(e2e_ns: i64, ttft_ns: i64, later_tokens: i64, content_events: u64) -> Op
 
 impl Answer {
     /// Reads a row; `gap` gets every gap between content events in µs.
-    pub fn read(row: &RequestRecord, gap: &mut dyn FnMut(i64)) -> Answer {
+    pub fn read(row: &RequestRecord, gap: impl FnMut(i64)) -> Answer {
         let mut answer = Answer::default();
         let Some(sent) = row.sent else { return answer };
-        let mut first_tokens = 1;
-        if let Some(events) = &row.events {
-            answer.weighted = events.tokens.is_some();
-            let mut before = None;
-            for (i, t) in events.times_us().enumerate() {
-                if !events.kind.get(i).is_some_and(|k| k.is_content()) {
-                    continue;
-                }
-                answer.content_events += 1;
-                answer.merged_events += u64::from(events.merged.get(i).copied().unwrap_or(false));
-                match before {
-                    None => {
-                        answer.span_us = Some((t, t));
-                        if let Some(n) = events.tokens.as_ref().and_then(|tokens| tokens.get(i)) {
-                            first_tokens = i64::from(*n);
-                        }
-                    }
-                    Some(earlier) => {
-                        let step = t - earlier;
-                        gap(step);
-                        answer.greatest_gap_us = answer.greatest_gap_us.max(Some(step));
-                        answer.span_us = answer.span_us.map(|(first, _)| (first, t));
-                    }
-                }
-                before = Some(t);
-            }
-        }
+        let first_tokens = row.events.as_ref().map_or(1, |events| answer.read_events(events, gap));
         answer.ttft = row.first_token.map(|t| since(t, sent));
         answer.ttfo = row.first_content.map(|t| since(t, sent));
         let last = match row.last_token {
@@ -87,5 +61,35 @@ impl Answer {
             answer.later_tokens = answer.tpot.map(|_| later);
         }
         answer
+    }
+
+    /// Reads the events of a row, and returns the tokens of the first one with content.
+    fn read_events(&mut self, events: &Events, mut gap: impl FnMut(i64)) -> i64 {
+        self.weighted = events.tokens.is_some();
+        let mut before = None;
+        let mut first_tokens = 1;
+        for ((i, t), kind) in events.times_us().enumerate().zip(&events.kind) {
+            if !kind.is_content() {
+                continue;
+            }
+            self.content_events += 1;
+            self.merged_events += u64::from(events.merged.get(i).copied().unwrap_or(false));
+            match before {
+                None => {
+                    self.span_us = Some((t, t));
+                    if let Some(n) = events.tokens.as_ref().and_then(|tokens| tokens.get(i)) {
+                        first_tokens = i64::from(*n);
+                    }
+                }
+                Some(earlier) => {
+                    let step = t - earlier;
+                    gap(step);
+                    self.greatest_gap_us = self.greatest_gap_us.max(Some(step));
+                }
+            }
+            before = Some(t);
+        }
+        self.span_us = self.span_us.zip(before).map(|((first, _), last)| (first, last));
+        first_tokens
     }
 }

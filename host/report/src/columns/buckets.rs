@@ -1,7 +1,8 @@
 //! Tokens by the second in which they came.
 
 use crate::window::Window;
-use bench_core::record::RequestRecord;
+use bench_core::clock::Nanos;
+use bench_core::record::{Events, RequestRecord};
 
 /// Output tokens in buckets of one second from the window's start. What is left at the window's end belongs
 /// to the last whole second, so that no sliver of a second makes a peak; a window under a second is one
@@ -43,22 +44,31 @@ impl Buckets {
             self.add(row.end.0, output);
             return;
         };
-        let weight = |i: usize| match &events.tokens {
-            _ if !events.kind.get(i).is_some_and(|k| k.is_content()) => 0.0,
-            Some(tokens) => tokens.get(i).copied().map_or(0.0, f64::from),
-            None => 1.0,
-        };
-        let total: f64 = (0..events.gap_us.len()).map(weight).sum();
+        match &events.tokens {
+            Some(tokens) => self.spread(row, sent, events, tokens.iter().map(|n| f64::from(*n)), output),
+            None => self.spread(row, sent, events, std::iter::repeat(1.0), output),
+        }
+    }
+
+    /// Spreads an answer's output tokens by a weight for each event; only those with content count.
+    fn spread(
+        &mut self,
+        row: &RequestRecord,
+        sent: Nanos,
+        events: &Events,
+        weights: impl Iterator<Item = f64> + Clone,
+        output: f64,
+    ) {
+        let content = events.kind.iter().map(|kind| kind.is_content());
+        let weights = weights.zip(content).map(|(w, content)| if content { w } else { 0.0 });
+        let total: f64 = weights.clone().take(events.gap_us.len()).sum();
         if total == 0.0 {
             self.add(row.last_token.unwrap_or(row.end).0, output);
             return;
         }
-        for (i, us) in events.times_us().enumerate() {
-            let w = weight(i);
-            if w > 0.0 {
-                let share = if total == output { w } else { output * w / total };
-                self.add(sent.0.saturating_add_signed(us.saturating_mul(1000)), share);
-            }
+        for (us, w) in events.times_us().zip(weights).filter(|(_, w)| *w > 0.0) {
+            let share = if total == output { w } else { output * w / total };
+            self.add(sent.0.saturating_add_signed(us.saturating_mul(1000)), share);
         }
     }
 

@@ -133,7 +133,7 @@ impl Columns {
 
     fn add_complete(&mut self, row: &RequestRecord) {
         let gaps = &mut self.gaps;
-        let answer = Answer::read(row, &mut |gap| gaps.add(gap));
+        let answer = Answer::read(row, |gap| gaps.add(gap));
         self.ttft.extend(answer.ttft);
         self.ttfo.extend(answer.ttfo);
         self.e2e.extend(answer.e2e);

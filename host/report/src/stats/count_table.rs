@@ -12,27 +12,20 @@ const DENSE: usize = 1 << 20;
 pub struct CountTable {
     dense: Vec<u64>,
     sparse: BTreeMap<i64, u64>,
-    n: u64,
-    sum: i128,
-    squares: i128,
 }
 
 impl CountTable {
     /// Counts one value.
     pub fn add(&mut self, value: i64) {
         match usize::try_from(value) {
+            Ok(cell) if cell < self.dense.len() => self.dense[cell] += 1,
             Ok(cell) if cell < DENSE => {
-                if cell >= self.dense.len() {
-                    // Grows by doubling, so that short runs take little memory.
-                    self.dense.resize((cell + 1).next_power_of_two(), 0);
-                }
+                // Grows by doubling, so that short runs take little memory.
+                self.dense.resize((cell + 1).next_power_of_two(), 0);
                 self.dense[cell] += 1;
             }
             _ => *self.sparse.entry(value).or_default() += 1,
         }
-        self.n += 1;
-        self.sum = self.sum.saturating_add(i128::from(value));
-        self.squares = self.squares.saturating_add(i128::from(value) * i128::from(value));
     }
 
     /// How many values lie in a range.
@@ -42,7 +35,13 @@ impl CountTable {
 
     /// Sum of all values.
     pub fn sum(&self) -> i128 {
-        self.sum
+        self.total(i128::from)
+    }
+
+    /// Sum over all values of what `of` makes of each. The counts hold it, so that counting need not add.
+    fn total(&self, of: impl Fn(i64) -> i128) -> i128 {
+        let one = |(value, count)| of(value).saturating_mul(i128::from(count));
+        self.cells().map(one).fold(0, i128::saturating_add)
     }
 
     /// Values with their counts, ascending.
@@ -67,12 +66,12 @@ pub struct Ranked {
 impl CountTable {
     /// How many values were counted.
     pub fn len(&self) -> u64 {
-        self.n
+        self.cells().map(|(_, count)| count).sum()
     }
 
     /// Nothing was counted.
     pub fn is_empty(&self) -> bool {
-        self.n == 0
+        self.cells().next().is_none()
     }
 
     /// Ready to be asked for percentiles.
@@ -81,7 +80,12 @@ impl CountTable {
             *before += count;
             Some((value, *before))
         };
-        Ranked { cells: self.cells().scan(0, up_to).collect(), n: self.n, sum: self.sum, squares: self.squares }
+        Ranked {
+            cells: self.cells().scan(0, up_to).collect(),
+            n: self.len(),
+            sum: self.sum(),
+            squares: self.total(|value| i128::from(value) * i128::from(value)),
+        }
     }
 }
 

@@ -153,18 +153,31 @@ impl Random {
         }
     }
 
-    /// A request as a real engine answers it: `events` events, 20 ms apart with the jitter and stalls of one.
+    /// A request as a real engine answers it: `events` events, some 20 ms apart (drifting between 18 and 22, with a
+    /// jitter of 300 µs and a stall of 30 to 150 ms at one event of fifty), of one token mostly.
     pub fn realistic(&mut self, request: u64, events: usize) -> RequestRecord {
         let scheduled = Nanos(request * 1_000_000 + self.below(900_000));
         let sent = scheduled + Nanos(20_000 + self.below(60_000));
+        let (begin, end) = (18_000 + self.below(4_000) as i64, 18_000 + self.below(4_000) as i64);
         let mut gap_us = Vec::with_capacity(events);
         gap_us.push(50_000 + self.below(20_000) as i64);
         for i in 1..events {
-            // The sum of four draws is close to a normal one.
-            let jitter = (0..4).map(|_| self.below(500) as i64 - 250).sum::<i64>();
+            let drift = begin + (end - begin) * i as i64 / events as i64;
+            // The sum of four draws is close to a normal one; each draw has 16 bits.
+            let draws = self.next();
+            let draw = |n: u32| ((draws >> (16 * n)) & 0xffff) as i64 * 520 >> 16;
+            let jitter = (0..4).map(draw).sum::<i64>() - 1_040;
             let stall = if self.below(50) == 0 { 30_000 + self.below(120_000) as i64 } else { 0 };
-            gap_us.push(18_000 + (i % 4_000) as i64 + jitter + stall);
+            gap_us.push(drift + jitter + stall);
         }
+        let tokens: Vec<u16> = (0..events)
+            .map(|_| match self.below(32) {
+                0 => 2 + self.below(4) as u16,
+                1 | 2 => 2,
+                _ => 1,
+            })
+            .collect();
+        let output: u32 = tokens.iter().map(|n| u32::from(*n)).sum();
         let at = |us: i64| Nanos(sent.0 + us as u64 * 1_000);
         let (first, last) = (at(gap_us[0]), at(gap_us.iter().sum()));
         RequestRecord {
@@ -193,7 +206,7 @@ impl Random {
             stamp_lag: Some(Nanos(self.below(900_000))),
             streamed: Some(true),
             events: Some(Events {
-                tokens: Some(vec![1; events]),
+                tokens: Some(tokens),
                 merged: (0..events).map(|_| self.below(20) == 0).collect(),
                 kind: vec![EventKind::Text; events],
                 gap_us,
@@ -201,8 +214,8 @@ impl Random {
             prompt_tokens_asked: Some(200 + self.below(300) as u32),
             prompt_tokens: Some(210 + self.below(300) as u32),
             cached_tokens: Some(0),
-            output_tokens_asked: Some(events as u32),
-            output_tokens: Some(events as u32),
+            output_tokens_asked: Some(output),
+            output_tokens: Some(output),
             reasoning_tokens: None,
             token_source: Some(TokenSource::Usage),
             outcome: Outcome::Complete,

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Set for the process that is to be killed: where it writes its run.
 const CHILD: &str = "BENCH_TRACE_TEST_CHILD";
@@ -157,14 +157,15 @@ fn a_writer_that_is_dropped_loses_nothing() {
 }
 
 #[test]
-fn a_lone_row_is_safe_within_two_seconds() {
+fn a_lone_row_does_not_wait_for_others() {
     let dir = tempfile::tempdir().unwrap();
     let run = RunDir::create(dir.path()).unwrap();
-    let writer = TraceWriter::start(&run, &info(false), WriterConfig::default()).unwrap();
-    let before = Instant::now();
+    let config = WriterConfig::default();
+    assert!(config.flush_every < Duration::from_secs(2) && config.batch_rows > 1);
+    let writer = TraceWriter::start(&run, &info(false), config).unwrap();
     writer.sender().send(record(0)).unwrap();
+    // Nothing else comes, so only its age can bring it to the journal; without that this would never end.
     wait_until_written(&writer, 1);
-    assert!(before.elapsed() < Duration::from_secs(2), "{:?}", before.elapsed());
     let copy = tempfile::tempdir().unwrap();
     snapshot(dir.path(), copy.path());
     assert_eq!(records(copy.path()), expected(1));

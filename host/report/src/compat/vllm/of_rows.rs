@@ -9,7 +9,7 @@ use crate::stats::CountTable;
 use crate::window::windows;
 use bench_core::load::LoadKind;
 use bench_core::outcome::Outcome;
-use bench_core::record::Phase;
+use bench_core::record::{Phase, RequestRecord};
 
 /// The block of each scenario and repeat, as `version` would print it of the same rows.
 ///
@@ -22,14 +22,19 @@ pub fn blocks(
 ) -> Result<Vec<(GroupKey, String)>, ReportError> {
     let windows = windows(source, facts)?;
     let mut first_starts: Grouped<f64> = Grouped::new();
-    source.for_each(&mut |row| {
+    let mut visit = |row: &RequestRecord| {
         if row.phase == Phase::Measure
             && let Some(s) = success(version, row)
         {
             let first = first_starts.entry(row, |_| s.start_s);
             *first = first.min(s.start_s);
         }
-    })?;
+    };
+    match version {
+        // Whether a request is a success, and when it was sent, does not hang on its events.
+        Version::V0_11 => source.for_each_head(&mut visit)?,
+        Version::V0_33 => source.for_each(&mut visit)?,
+    }
     let mut tallies: Grouped<(Tally<CountTable>, u64)> = Grouped::new();
     source.for_each(&mut |row| {
         if row.phase != Phase::Measure || row.outcome == Outcome::StaleConnection {
