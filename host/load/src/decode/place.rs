@@ -37,8 +37,7 @@ impl Place {
         root
     }
 
-    /// Parses a frame and hands over what stands at the rules' places, in the frame's order: the rule, the
-    /// value, and its text in the frame where no other rule goes below it.
+    /// Parses a frame and hands over what stands in it, in its order.
     pub(super) fn read(&self, frame: &[u8], take: &mut Taker<'_>) -> Result<(), serde_json::Error> {
         let mut json = serde_json::Deserializer::from_slice(frame);
         Walk { place: self, take }.deserialize(&mut json)?;
@@ -47,7 +46,7 @@ impl Place {
 
     fn take_value(&self, value: &Value, take: &mut Taker<'_>) {
         for &rule in &self.rules {
-            take(rule, value, None);
+            take(Found::Taken(rule, value, None));
         }
         for (key, position, place) in &self.below {
             let inner = match value {
@@ -62,8 +61,17 @@ impl Place {
     }
 }
 
-/// Takes a rule's value, and its text.
-pub(super) type Taker<'a> = dyn FnMut(usize, &Value, Option<&str>) + 'a;
+/// What stands in a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Found<'v> {
+    /// The value of a rule, and its text in the frame where no other rule goes below it.
+    Taken(usize, &'v Value, Option<&'v str>),
+    /// The text of a value that no rule takes.
+    Ignored(&'v str),
+}
+
+/// Takes what was found.
+pub(super) type Taker<'a> = dyn FnMut(Found<'_>) + 'a;
 
 struct Walk<'a, 't> {
     place: &'a Place,
@@ -81,7 +89,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_, '_> {
             let raw = <&RawValue>::deserialize(json)?;
             let value = serde_json::from_str(raw.get()).map_err(D::Error::custom)?;
             for &rule in &self.place.rules {
-                (self.take)(rule, &value, Some(raw.get()));
+                (self.take)(Found::Taken(rule, &value, Some(raw.get())));
             }
             return Ok(());
         }
@@ -102,9 +110,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
         while let Some(below) = map.next_key_seed(Key(self.place))? {
             match below {
                 Some(place) => map.next_value_seed(Walk { place, take: self.take })?,
-                None => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+                None => (self.take)(Found::Ignored(map.next_value::<&RawValue>()?.get())),
             }
         }
         Ok(())

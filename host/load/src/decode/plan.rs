@@ -1,8 +1,8 @@
 //! The native decoder: runs a declared plan over the frames of an answer.
 
-use super::place::Place;
+use super::place::{Found, Place};
 use super::template::Template;
-use crate::stream::{Frame, Frames};
+use crate::stream::{Edit, Frame, Frames};
 use bench_core::decode::{
     DecodeError, DecodePlan, Decoded, EventKind, FinishReason, FramedResponse, ResponseDecoder, Rule, Take, Usage,
 };
@@ -32,6 +32,8 @@ pub(super) struct Facts {
     /// Where each text that was taken stands in the frame, from quote to quote; `None` for one whose place
     /// is not known, or that is only new in part.
     pub(super) texts: Vec<Option<Range<usize>>>,
+    /// Where values that no rule takes stand in the frame.
+    pub(super) ignored: Vec<Range<usize>>,
 }
 
 /// What is remembered between the frames of one answer.
@@ -131,13 +133,18 @@ impl PlanDecoder {
             }
         };
         let mut facts = Facts::default();
-        self.tree.read(frame, &mut |rule, value, raw| {
+        let place = |raw: &str| {
+            let from = raw.as_ptr() as usize - frame.as_ptr() as usize;
+            from..from + raw.len()
+        };
+        self.tree.read(frame, &mut |found| {
+            let (rule, value, raw) = match found {
+                Found::Taken(rule, value, raw) => (rule, value, raw),
+                Found::Ignored(raw) => return facts.ignored.push(place(raw)),
+            };
             let Rule { take, cumulative, .. } = self.rules[rule];
             if matches!(take, Take::Text | Take::Reasoning) && value.as_str().is_some_and(|s| !s.is_empty()) {
-                facts.texts.push(raw.filter(|_| !cumulative).map(|raw| {
-                    let from = raw.as_ptr() as usize - frame.as_ptr() as usize;
-                    from..from + raw.len()
-                }));
+                facts.texts.push(raw.filter(|_| !cumulative).map(place));
             }
             self.rules[rule].take(value, &mut before[rule], &mut facts);
         })?;
@@ -235,8 +242,11 @@ impl ResponseDecoder for PlanDecoder {
             .iter()
             .map(|r| {
                 let mut reading = Reading::new(self);
+                let mut before = 0;
                 for frame in &r.frames {
-                    reading.frame(Frame { bytes: frame.as_bytes(), same_start: 0, same_end: 0 });
+                    let whole = [Edit { at: 0, old: before, new: frame.len() }];
+                    before = frame.len();
+                    reading.frame(Frame { bytes: frame.as_bytes(), edits: &whole });
                 }
                 match reading.finish() {
                     (_, Some(fault)) => Err(fault),

@@ -166,6 +166,13 @@ fn a_frame_like_the_one_before_says_what_it_would_say_alone() {
     frames.extend(
         [r#","usage":{"completion_tokens":7}"#, r#","error":null"#, r#","error":"x""#].map(|m| frame("\"u\"", m)),
     );
+    let id = |id: &str, content: &str| {
+        format!(
+            r#"{{"id":"{id}","n":[1,"x"],"choices":[{{"index":0,"delta":{{"content":"{content}"}}}}],"model":"m-{id}"}}"#
+        )
+    };
+    frames.extend([id("chat-1-aa-7", " a"), id("chat-2-ab-8", " of"), id("chat-10-ab-9", "x"), id("a\\u0041", "x")]);
+    frames.extend([id("chat-1-aa-7\",\"e\":\"", "b"), id("chat-2-a\u{e9}-8", "b"), id("", ""), id("y", "w")]);
     frames.extend([both("\"x\"", "\"x\""), both("\"y\"", "\"x\""), both("\"y\"", "null"), both("\"z\"", "null")]);
     let plan = DecodePlan { rules: chat(), finish_reasons: Vec::new() };
     let decoder = PlanDecoder::new(&plan, None);

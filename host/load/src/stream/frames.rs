@@ -24,8 +24,8 @@ pub struct Mark {
 pub struct Frames {
     /// For each frame numbers in base 128, least first: how its read is to be taken ([`Read`]), and where it
     /// is another than that of the frame before, the time from that one's stamp (times two, odd where it is
-    /// negative) and from stamp to read; bytes shared with the frame before at the start and at the end;
-    /// bytes between. Then the bytes between.
+    /// negative) and from stamp to read; then the number of edits that make it out of the frame before, and
+    /// for each the bytes kept since the last edit, the bytes taken out, the bytes put in, and those bytes.
     ///
     /// All in one place: with many streams what a frame costs is the memory that it touches.
     packed: Vec<u8>,
@@ -42,10 +42,19 @@ pub struct Frames {
 pub struct Frame<'r> {
     /// Its bytes.
     pub bytes: &'r [u8],
-    /// Bytes at its start that are those of the frame before.
-    pub same_start: usize,
-    /// Bytes at its end that are those of the end of the frame before.
-    pub same_end: usize,
+    /// What makes it out of the frame before, ascending; all other bytes are that one's.
+    pub edits: &'r [Edit],
+}
+
+/// Bytes of one frame in the place of bytes of the frame before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Where they begin, in this frame.
+    pub at: usize,
+    /// How many bytes were there before.
+    pub old: usize,
+    /// How many are there now.
+    pub new: usize,
 }
 
 impl Frames {
@@ -66,20 +75,25 @@ impl Frames {
 
     /// Reads them from the first on.
     pub fn reader(&self) -> FrameReader<'_> {
-        FrameReader { rest: &self.packed, frame: Vec::with_capacity(self.last.len() + 64) }
+        FrameReader { rest: &self.packed, frame: Vec::with_capacity(self.last.len() + 64), edits: Vec::new() }
     }
 
     /// When each frame's last byte came.
     pub fn marks(&self) -> Vec<Mark> {
         let mut marks: Vec<Mark> = Vec::with_capacity(self.count);
         let mut rest = &self.packed[..];
-        while let Some(head) = Head::take(&mut rest) {
-            let mark = match (head.read, marks.last()) {
+        while let Some(read) = Read::take(&mut rest) {
+            let mark = match (read, marks.last()) {
                 (Some(read), before) => Some(read.mark(before)),
                 (None, before) => before.copied(),
             };
             marks.extend(mark);
-            rest = rest.get(head.between..).unwrap_or_default();
+            for _ in 0..size(&mut rest).unwrap_or(0) {
+                let skipped = EditHead::take(&mut rest).and_then(|head| rest.split_off(..head.new));
+                if skipped.is_none() {
+                    break;
+                }
+            }
         }
         marks
     }
@@ -91,22 +105,27 @@ impl Frames {
 
     /// Takes a frame that was ended by the read `mark`.
     pub(super) fn push(&mut self, frame: &[u8], mark: Mark) {
-        let same_start = shared_start(frame, &self.last);
-        let same_end = shared_end(&frame[same_start..], &self.last[same_start..]);
-        let between = &frame[same_start..frame.len() - same_end];
         Read::put(mark, self.last_read.as_ref(), &mut self.packed);
         self.last_read = Some(mark);
-        for number in [same_start, same_end, between.len()] {
-            put(&mut self.packed, number as u64);
-        }
-        self.packed.extend_from_slice(between);
         self.greatest = self.greatest.max(frame.len());
         self.count += 1;
+        let mut edits = [Edit { at: 0, old: 0, new: 0 }; MOST_EDITS];
+        let n = diff(&self.last, frame, &mut edits);
+        put(&mut self.packed, n as u64);
+        let mut kept_from = 0;
+        for &Edit { at, old, new } in &edits[..n] {
+            let bytes = &frame[at..at + new];
+            for number in [at - kept_from, old, new] {
+                put(&mut self.packed, number as u64);
+            }
+            self.packed.extend_from_slice(bytes);
+            kept_from = at + new;
+            if frame.len() <= MOST_WHOLE {
+                replace(&mut self.last, at, at + old, bytes);
+            }
+        }
         if frame.len() > MOST_WHOLE {
             self.last = Vec::new();
-        } else {
-            let end = self.last.len() - same_end;
-            replace(&mut self.last, same_start, end, between);
         }
     }
 }
@@ -116,35 +135,43 @@ impl Frames {
 pub struct FrameReader<'f> {
     rest: &'f [u8],
     frame: Vec<u8>,
+    edits: Vec<Edit>,
 }
 
 impl FrameReader<'_> {
     /// The next frame, until the one after it is asked for.
     #[expect(clippy::should_implement_trait, reason = "a frame lives until the next: no iterator can say so")]
     pub fn next(&mut self) -> Option<Frame<'_>> {
-        let Head { same_start, same_end, between, .. } = Head::take(&mut self.rest)?;
-        let (between, rest) = self.rest.split_at_checked(between)?;
-        self.rest = rest;
-        let end = self.frame.len().checked_sub(same_end).filter(|end| same_start <= *end)?;
-        replace(&mut self.frame, same_start, end, between);
-        Some(Frame { bytes: &self.frame, same_start, same_end })
+        Read::take(&mut self.rest)?;
+        if self.frame.len() > MOST_WHOLE {
+            // As the writer of the frames did.
+            self.frame.clear();
+        }
+        self.edits.clear();
+        let mut at = 0;
+        for _ in 0..size(&mut self.rest)? {
+            let EditHead { kept, old, new } = EditHead::take(&mut self.rest)?;
+            let bytes = self.rest.split_off(..new)?;
+            at += kept;
+            let end = at.checked_add(old).filter(|end| *end <= self.frame.len())?;
+            replace(&mut self.frame, at, end, bytes);
+            self.edits.push(Edit { at, old, new });
+            at += new;
+        }
+        Some(Frame { bytes: &self.frame, edits: &self.edits })
     }
 }
 
-/// What stands before a frame's own bytes.
-struct Head {
-    /// The read that ended it, where it is another than that of the frame before.
-    read: Option<Read>,
-    same_start: usize,
-    same_end: usize,
-    between: usize,
+/// What stands before an edit's bytes.
+struct EditHead {
+    kept: usize,
+    old: usize,
+    new: usize,
 }
 
-impl Head {
-    fn take(rest: &mut &[u8]) -> Option<Head> {
-        let read = Read::take(rest)?;
-        let mut size = || get(rest).map(|n| n as usize);
-        Some(Head { read, same_start: size()?, same_end: size()?, between: size()? })
+impl EditHead {
+    fn take(rest: &mut &[u8]) -> Option<EditHead> {
+        Some(EditHead { kept: size(rest)?, old: size(rest)?, new: size(rest)? })
     }
 }
 
@@ -210,6 +237,10 @@ fn put(into: &mut Vec<u8>, mut number: u64) {
     into.push(number as u8);
 }
 
+fn size(from: &mut &[u8]) -> Option<usize> {
+    get(from).map(|n| n as usize)
+}
+
 fn get(from: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
@@ -221,6 +252,39 @@ fn get(from: &mut &[u8]) -> Option<u64> {
         }
     }
     None
+}
+
+/// Most edits of a frame; what differs beyond is one edit.
+const MOST_EDITS: usize = 6;
+/// After this many equal bytes two frames are in step again.
+const IN_STEP: usize = 8;
+/// Bytes that may differ in place, as a number's digits.
+const MOST_IN_PLACE: usize = 40;
+
+/// What makes `new` out of `old`: some bytes that differ in place, then at most one piece of another length.
+fn diff(old: &[u8], new: &[u8], edits: &mut [Edit; MOST_EDITS]) -> usize {
+    let same_end = shared_end(new, old);
+    let (old, new) = (&old[..old.len() - same_end], &new[..new.len() - same_end]);
+    let both = old.len().min(new.len());
+    let (mut n, mut at) = (0, 0);
+    loop {
+        at += shared_start(&new[at..both], &old[at..both]);
+        let in_place = (1..=MOST_IN_PLACE).find(|by| {
+            let next = at + by..at + by + IN_STEP;
+            next.end <= both && new[next.clone()] == old[next]
+        });
+        match in_place {
+            Some(by) if n + 1 < MOST_EDITS => {
+                edits[n] = Edit { at, old: by, new: by };
+                (n, at) = (n + 1, at + by);
+            }
+            _ if at == old.len() && at == new.len() => return n,
+            _ => {
+                edits[n] = Edit { at, old: old.len() - at, new: new.len() - at };
+                return n + 1;
+            }
+        }
+    }
 }
 
 /// Bytes compared at once.
@@ -261,11 +325,14 @@ mod tests {
             "",
             r#"{"c":"aa"}"#,
             r#"{"c":"aaa"}"#,
+            r#"{"id":"chat-0001-aaaa-17","c":"w"}"#,
+            r#"{"id":"chat-0002-aaab-18","c":"of"}"#,
+            r#"{"id":"chat-0003-aaac-19","c":"xy"}"#,
             &long,
             "x",
             "[DONE]",
         ];
-        let reads = [0, 1, 1, 2, 3, 3, 3, 4, 5];
+        let reads = [0, 1, 1, 2, 3, 3, 4, 5, 6, 6, 6, 7];
         let mut frames = Frames::default();
         for (text, read) in texts.iter().zip(reads) {
             frames.push(text.as_bytes(), mark(read));
@@ -275,13 +342,19 @@ mod tests {
         for text in texts {
             let frame = reader.next().unwrap();
             assert_eq!(frame.bytes, text.as_bytes());
-            assert_eq!(frame.bytes[..frame.same_start], before[..frame.same_start]);
-            assert!(frame.bytes.ends_with(&before[before.len() - frame.same_end..]));
-            before = frame.bytes.to_vec();
+            // What is not edited is the frame before, at its place.
+            let (mut at, mut before_at) = (0, 0);
+            for edit in frame.edits {
+                let kept = edit.at - at;
+                assert_eq!(frame.bytes[at..edit.at], before[before_at..before_at + kept], "{text}");
+                (at, before_at) = (edit.at + edit.new, before_at + kept + edit.old);
+            }
+            assert_eq!(frame.bytes[at..], before[before_at..], "{text}");
+            before = if text.len() > MOST_WHOLE { Vec::new() } else { frame.bytes.to_vec() };
         }
         assert!(reader.next().is_none());
         assert_eq!(frames.marks(), reads.map(mark));
-        assert_eq!((frames.len(), frames.greatest()), (9, 70_000));
+        assert_eq!((frames.len(), frames.greatest()), (12, 70_000));
     }
 
     #[test]
@@ -292,6 +365,6 @@ mod tests {
                 format!(r#"{{"id":"chatcmpl-1","choices":[{{"delta":{{"content":" w{i}"}},"finish_reason":null}}]}}"#);
             frames.push(text.as_bytes(), mark(i));
         }
-        assert!(frames.packed.len() < 200 * 12, "{}", frames.packed.len());
+        assert!(frames.packed.len() < 200 * 13, "{}", frames.packed.len());
     }
 }

@@ -8,6 +8,6 @@ mod jsonlines;
 mod sse;
 
 pub use framer::{FrameLimits, Framer, FramingError};
-pub use frames::{Frame, FrameReader, Frames, Mark};
+pub use frames::{Edit, Frame, FrameReader, Frames, Mark};
 pub(crate) use glance::Glance;
 pub(crate) use inflate::{Encoding, Inflate};
