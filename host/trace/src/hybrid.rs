@@ -1,5 +1,7 @@
 //! Parquet's hybrid of runs and packed bits (RLE), for numbers of at most 8 bits.
 
+use crate::delta::varint;
+
 /// Eights of one value from which on they are a run. Shorter ones stay among the packed bits: each change between the
 /// two costs a header.
 const RUN_EIGHTS: usize = 4;
@@ -63,7 +65,7 @@ fn run_length(eights: &[[u8; 8]]) -> usize {
 
 /// A run: its length, shifted by one, and the value.
 fn run(length: usize, value: u8, out: &mut Vec<u8>) {
-    varint(length << 1, out);
+    varint((length as u64) << 1, out);
     out.push(value);
 }
 
@@ -72,19 +74,11 @@ fn pack(eights: &[[u8; 8]], width: u8, out: &mut Vec<u8>) {
     if eights.is_empty() {
         return;
     }
-    varint(eights.len() << 1 | 1, out);
+    varint((eights.len() as u64) << 1 | 1, out);
     for eight in eights {
         let bits = eight.iter().rev().fold(0u64, |bits, number| bits << width | u64::from(*number));
         out.extend_from_slice(&bits.to_le_bytes()[..usize::from(width)]);
     }
-}
-
-fn varint(mut rest: usize, out: &mut Vec<u8>) {
-    while rest > 0x7f {
-        out.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    out.push(rest as u8);
 }
 
 #[cfg(test)]

@@ -206,7 +206,7 @@ mod tests {
     fn record(n: u64) -> RequestRecord {
         let events = Events {
             gap_us: (0..n as i64).map(|i| i * 1_000_003 - 5).collect(),
-            tokens: (n % 2 == 0).then(|| vec![300; n as usize]),
+            tokens: n.is_multiple_of(2).then(|| vec![300; n as usize]),
             merged: (0..n).map(|i| i % 3 == 0).collect(),
             kind: (0..n as usize).map(|i| EventKind::ALL[i % 6]).collect(),
         };

@@ -5,11 +5,11 @@
 //! killed run left into a trace. The columns are a contract: `README.md` lists them.
 
 mod cell;
+mod chunk;
 mod columns;
 mod decode;
-mod encode;
+mod delta;
 mod error;
-mod event_chunk;
 mod hardware;
 mod hybrid;
 mod journal;
@@ -21,6 +21,7 @@ mod row;
 mod run_dir;
 mod run_info;
 mod schema;
+mod values;
 mod version;
 mod wall_time;
 mod writer;

@@ -1,97 +1,45 @@
 //! Parts: Parquet files of one row group, and the trace that is put together from them.
 
-use crate::encode::{Cells, text_bytes};
+use crate::chunk::{Chunk, Press};
 use crate::error::TraceError;
-use crate::event_chunk::EventChunk;
 use crate::run_dir::{Spool, rename_durably};
-use crate::schema::{Column, FORMAT_KEY, RUN_KEY, arrow_schema, columns, parquet_properties};
-use arrow::datatypes::Field;
+use crate::schema::{FORMAT_KEY, RUN_KEY, arrow_schema, columns, parquet_properties};
 use bench_core::record::RequestRecord;
 use parquet::arrow::ArrowSchemaConverter;
-use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescPtr, TypePtr};
 use std::fs::{self, File};
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Rows whose cells wait as arrays before they are encoded, at most.
-const WAITING_ROWS: usize = 1024;
-/// Bytes of text that wait, at most (a single row may have more).
-const WAITING_TEXT: usize = 1 << 20;
 
 /// A part that is being made: one row group, encoded in memory. Once it is written the next one begins, in the same
 /// memory.
 pub(crate) struct Part {
     root: TypePtr,
-    factory: ArrowRowGroupWriterFactory,
-    columns: Vec<PartColumn>,
-    /// Rows whose cells wait, and the bytes of their texts.
-    waiting: (usize, usize),
+    chunks: Vec<Chunk>,
+    press: Press,
     rows: usize,
-}
-
-struct PartColumn {
-    column: &'static Column,
-    writer: ColumnWriter,
-}
-
-enum ColumnWriter {
-    /// One value a row.
-    Cells { cells: Cells, field: Field, writer: ArrowColumnWriter },
-    /// A list a row.
-    Events(Box<EventChunk>),
 }
 
 impl Part {
     /// An empty one, with or without the columns of texts.
     pub(crate) fn new(text: bool) -> Result<Part, ParquetError> {
-        let schema = arrow_schema(text);
-        let types = ArrowSchemaConverter::new().convert(&schema)?;
-        let root = types.root_schema_ptr();
-        // The library makes its writers of columns for a file; what they encode stays in memory all the same.
-        let nowhere = SerializedFileWriter::new(io::sink(), Arc::clone(&root), Arc::new(parquet_properties()))?;
-        let factory = ArrowRowGroupWriterFactory::new(&nowhere, schema);
-        let writers = factory.create_column_writers(0)?;
-        let make = |((column, writer), descriptor): ((&'static Column, ArrowColumnWriter), &ColumnDescPtr)| {
-            let writer = match Cells::new(column) {
-                Some(cells) => ColumnWriter::Cells { cells, field: column.field(), writer },
-                None => ColumnWriter::Events(Box::new(EventChunk::new(Arc::clone(descriptor), &column.access)?)),
-            };
-            Ok(PartColumn { column, writer })
-        };
-        let columns = columns(text).zip(writers).zip(types.columns()).map(make).collect::<Result<_, ParquetError>>()?;
-        Ok(Part { root, factory, columns, waiting: (0, 0), rows: 0 })
+        let types = ArrowSchemaConverter::new().convert(&arrow_schema(text))?;
+        let chunk = |(column, descriptor): (_, &ColumnDescPtr)| Chunk::new(column, Arc::clone(descriptor));
+        let chunks = columns(text).zip(types.columns()).map(chunk).collect::<Result<_, _>>()?;
+        Ok(Part { root: types.root_schema_ptr(), chunks, press: Press::new()?, rows: 0 })
     }
 
     /// Adds a row. The record must be one that the journal takes.
     pub(crate) fn push(&mut self, record: &RequestRecord) -> Result<(), ParquetError> {
-        for PartColumn { column, writer } in &mut self.columns {
-            match writer {
-                ColumnWriter::Cells { cells, .. } => cells.push(&column.access, record),
-                ColumnWriter::Events(chunk) => chunk.push(record.events.as_ref())?,
-            }
+        for chunk in &mut self.chunks {
+            chunk.push(record, &mut self.press)?;
         }
         self.rows += 1;
-        self.waiting.0 += 1;
-        self.waiting.1 += text_bytes(record);
-        if self.waiting.0 >= WAITING_ROWS || self.waiting.1 >= WAITING_TEXT { self.encode_cells() } else { Ok(()) }
-    }
-
-    fn encode_cells(&mut self) -> Result<(), ParquetError> {
-        for PartColumn { writer, .. } in &mut self.columns {
-            if let ColumnWriter::Cells { cells, field, writer } = writer {
-                for leaf in compute_leaves(field, &cells.finish())? {
-                    writer.write(&leaf)?;
-                }
-            }
-        }
-        self.waiting = (0, 0);
         Ok(())
     }
 
@@ -100,13 +48,9 @@ impl Part {
         self.rows
     }
 
-    /// Bytes that it holds in memory, but for the cells that wait.
+    /// Bytes that its rows take in memory.
     pub(crate) fn memory(&self) -> usize {
-        let memory = |column: &PartColumn| match &column.writer {
-            ColumnWriter::Cells { writer, .. } => writer.memory_size(),
-            ColumnWriter::Events(chunk) => chunk.memory(),
-        };
-        self.columns.iter().map(memory).sum()
+        self.chunks.iter().map(Chunk::memory).sum()
     }
 
     /// Writes it as the part of a segment; it is empty again. It may be lost with the machine, but not with this
@@ -114,7 +58,7 @@ impl Part {
     pub(crate) fn write(&mut self, spool: &Spool, segment: u32) -> Result<PathBuf, TraceError> {
         let (unfinished, place) = (spool.unfinished_part(), spool.part(segment));
         let file = File::create(&unfinished).map_err(TraceError::io("make", &unfinished))?;
-        self.encode_cells().and_then(|()| self.write_to(file)).map_err(TraceError::parquet("write", &unfinished))?;
+        self.write_to(file).map_err(TraceError::parquet("write", &unfinished))?;
         fs::rename(&unfinished, &place).map_err(TraceError::io("make", &place))?;
         Ok(place)
     }
@@ -123,14 +67,8 @@ impl Part {
         let mut file = SerializedFileWriter::new(file, Arc::clone(&self.root), Arc::new(parquet_properties()))?;
         if self.rows > 0 {
             let mut group = file.next_row_group()?;
-            let fresh = self.factory.create_column_writers(0)?;
-            for (PartColumn { writer, .. }, fresh) in self.columns.iter_mut().zip(fresh) {
-                match writer {
-                    ColumnWriter::Cells { writer, .. } => {
-                        std::mem::replace(writer, fresh).close()?.append_to_row_group(&mut group)?;
-                    }
-                    ColumnWriter::Events(chunk) => chunk.append_to(&mut group)?,
-                }
+            for chunk in &mut self.chunks {
+                chunk.append_to(&mut group, &mut self.press)?;
             }
             group.close()?;
         }

@@ -11,7 +11,7 @@ use bench_core::decode::EventKind;
 use bench_core::record::{Events, RequestRecord};
 use std::sync::Arc;
 
-/// Most bytes of text in one row: Arrow counts the bytes of a batch in 32 bits.
+/// Most bytes of text in one row: a page of the trace counts its bytes in 31 bits, and readers count those of a batch.
 const MAX_ROW_TEXT: usize = 1 << 30;
 
 /// Appends a record as a row. A record that can't be one leaves `out` as it was.
@@ -22,6 +22,16 @@ pub(crate) fn write(columns: &[&'static Column], record: &RequestRecord, out: &m
         out.truncate(begin);
         TraceError::Record { request: record.request, attempt: record.attempt, reason }
     })
+}
+
+/// About the bytes that a record takes in memory.
+pub(crate) fn record_bytes(record: &RequestRecord) -> usize {
+    let texts = [&record.finish_reason, &record.error, &record.output_text, &record.reasoning_text];
+    let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+    let prompt = record.prompt_text.as_ref().map_or(0, |t| t.len());
+    // 8 of a gap, 2 of the tokens, 1 of merged, 1 of the kind.
+    let events = record.events.as_ref().map_or(0, |e| 12 * e.gap_us.len());
+    size_of::<RequestRecord>() + texts + prompt + events
 }
 
 fn check_events(record: &RequestRecord) -> Result<(), String> {

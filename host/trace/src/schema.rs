@@ -5,10 +5,9 @@ use crate::version::FORMAT;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use bench_core::outcome::UnknownWord;
 use bench_core::record::RequestRecord;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::schema::types::ColumnPath;
+use parquet::file::properties::WriterProperties;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -116,30 +115,19 @@ pub(crate) fn arrow_schema(text: bool) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
-/// How the columns of one value a row are encoded: whole numbers as packed differences, words by dictionary, both with
-/// zstd. `event_chunk` encodes the lists.
+/// What is known of a Parquet file but its rows. `chunk` encodes the columns.
 pub(crate) fn parquet_properties() -> WriterProperties {
-    let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_dictionary_enabled(false)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
+    WriterProperties::builder()
         .set_offset_index_disabled(true)
         .set_created_by(concat!("bench-host ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_key_value_metadata(Some(vec![KeyValue::new(FORMAT_KEY.to_owned(), FORMAT.to_string())]));
-    for column in COLUMNS {
-        let path = ColumnPath::from(column.name);
-        properties = match column.access {
-            Access::Whole { .. } => properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
-            Access::Text { repeats, .. } => properties.set_column_dictionary_enabled(path, repeats),
-            Access::Word { .. } => properties.set_column_dictionary_enabled(path, true),
-            // Nothing makes a digest smaller, and nothing is found by the least of them.
-            Access::Digest { .. } => properties
-                .set_column_compression(path.clone(), Compression::UNCOMPRESSED)
-                .set_column_statistics_enabled(path, EnabledStatistics::None),
-            Access::Flag { .. } | Access::EventGap | Access::EventTokens | Access::EventMerged | Access::EventKind => {
-                properties
-            }
-        };
+        .set_key_value_metadata(Some(vec![KeyValue::new(FORMAT_KEY.to_owned(), FORMAT.to_string())]))
+        .build()
+}
+
+/// How a column is compressed; nothing makes a digest smaller.
+pub(crate) fn compression(column: &Column) -> Compression {
+    match column.access {
+        Access::Digest { .. } => Compression::UNCOMPRESSED,
+        _ => Compression::ZSTD(ZstdLevel::default()),
     }
-    properties.build()
 }

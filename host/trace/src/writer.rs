@@ -1,11 +1,11 @@
 //! Writes the trace on a thread of its own while the run goes on.
 
-use crate::encode::record_bytes;
 use crate::error::TraceError;
 use crate::journal::{Frame, Journal};
 use crate::part::{Part, merge};
 use crate::queue::{Popped, Queue};
 use crate::recover::run_json;
+use crate::row::record_bytes;
 use crate::run_dir::{REQUESTS, RunDir, Spool};
 use crate::run_info::{RunInfo, RunState};
 use bench_core::record::RequestRecord;

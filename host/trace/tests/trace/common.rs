@@ -165,7 +165,7 @@ impl Random {
             let drift = begin + (end - begin) * i as i64 / events as i64;
             // The sum of four draws is close to a normal one; each draw has 16 bits.
             let draws = self.next();
-            let draw = |n: u32| ((draws >> (16 * n)) & 0xffff) as i64 * 520 >> 16;
+            let draw = |n: u32| (((draws >> (16 * n)) & 0xffff) as i64 * 520) >> 16;
             let jitter = (0..4).map(draw).sum::<i64>() - 1_040;
             let stall = if self.below(50) == 0 { 30_000 + self.below(120_000) as i64 } else { 0 };
             gap_us.push(drift + jitter + stall);

@@ -71,6 +71,22 @@ fn long_lists_come_back() {
     assert!(read == records, "the records are not those that were written");
 }
 
+/// More sessions than a dictionary has places: the pages before have one, those after do not.
+#[test]
+fn columns_of_many_words_come_back() {
+    let mut random = Random(12);
+    let session =
+        |i: u64| (!i.is_multiple_of(5)).then(|| format!("session {}", if i < 500 { i % 9 } else { i % 401 }).into());
+    let records: Vec<_> = (0..2_000).map(|i| RequestRecord { session: session(i), ..random.realistic(i, 3) }).collect();
+    for row_group_rows in [300, 5_000] {
+        let dir = tempfile::tempdir().unwrap();
+        let config = WriterConfig { row_group_rows, batch_rows: 100, ..WriterConfig::default() };
+        write(dir.path(), false, config, &records);
+        let read: Vec<_> = Trace::open(dir.path()).unwrap().records().map(Result::unwrap).collect();
+        assert!(read == records, "the records are not those that were written");
+    }
+}
+
 #[test]
 fn texts_are_kept_only_where_asked() {
     let mut random = Random(7);
