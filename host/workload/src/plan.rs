@@ -196,8 +196,10 @@ pub struct ClientPlan {
     /// Threads; `None`: the client's choice.
     pub threads: Option<u32>,
     /// Cores that the threads are pinned to in turn; empty: none.
+    #[serde(default)]
     pub cores: Vec<u32>,
     /// How bytes come and go; `None`: the best way that there is.
+    #[serde(default)]
     pub transport: Option<String>,
 }
 

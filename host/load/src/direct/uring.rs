@@ -22,6 +22,8 @@ const BUFFERS: u16 = 2048;
 const BUFFER: usize = 4096;
 const CONTROL: usize = 64;
 const GROUP: u16 = 0;
+/// The kernel does some 20 pieces of put-off work at once; with so many news there may be more of it.
+const CUT_SHORT: u32 = 20;
 /// The answer to a request of which nobody wants to hear.
 const NOBODY: u64 = u64::MAX;
 /// Marks the news that a socket can be written to.
@@ -36,6 +38,8 @@ pub(crate) struct Uring {
     sockets: HashMap<u64, RawFd>,
     /// The buffer that was handed out last.
     lent: Option<u16>,
+    /// News since the last wait.
+    since_wait: u32,
     calls: u64,
 }
 
@@ -86,7 +90,7 @@ impl Io for Uring {
         // SAFETY: all zeroes is a valid msghdr.
         let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
         message.msg_controllen = CONTROL as _;
-        Ok(Uring { ring, buffers, message, sockets: HashMap::new(), lent: None, calls: 2 })
+        Ok(Uring { ring, buffers, message, sockets: HashMap::new(), lent: None, since_wait: 0, calls: 2 })
     }
 
     fn watch(&mut self, token: Token, socket: BorrowedFd<'_>) -> io::Result<()> {
@@ -115,6 +119,7 @@ impl Io for Uring {
         let time = types::Timespec::new().sec(most.0 / 1_000_000_000).nsec((most.0 % 1_000_000_000) as u32);
         let args = types::SubmitArgs::new().timespec(&time);
         self.calls += 1;
+        self.since_wait = 0;
         // Zero time still runs what the kernel has put off for this thread.
         match self.ring.submitter().submit_with_args(batch.max(1) as usize, &args) {
             Ok(_) => Ok(()),
@@ -129,13 +134,14 @@ impl Io for Uring {
         }
         loop {
             let Some(news) = self.ring.completion().next() else {
-                if !self.ring.submission().taskrun() {
+                if self.since_wait < CUT_SHORT || !self.ring.submission().taskrun() {
                     return None;
                 }
                 // The kernel ran only a part of what it had put off.
                 self.wait(Wait { most: Nanos::ZERO, batch: 1 }).ok()?;
                 continue;
             };
+            self.since_wait += 1;
             let packed = news.user_data();
             if packed == NOBODY {
                 continue;

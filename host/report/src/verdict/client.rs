@@ -50,8 +50,10 @@ fn lateness(case: &Case<'_>, reasons: &mut Vec<Reason>) {
         ));
         return;
     }
-    // A burst asks for all at one moment, and no machine sends them at one moment.
-    let burst = case.scenario.load.as_ref().is_some_and(|l| l.kind == LoadKind::Burst);
+    // A burst asks for all at one moment, as a closed loop does at its start, and no machine sends them at one
+    // moment. A slot that is slow to send again shows in `read-lag` and `client-busy`.
+    let at_once = |kind: &LoadKind| matches!(kind, LoadKind::Burst | LoadKind::Closed { .. });
+    let burst = case.scenario.load.as_ref().is_some_and(|l| at_once(&l.kind));
     let limit = if burst { LATE_MS.max(share) } else { LATE_MS };
     if late > limit {
         let level = if late > LATE_INVALID.0.max(share) { Level::Invalid } else { Level::Doubtful };
