@@ -96,6 +96,7 @@ fn load(url: &str, transport: Transport, tokens: u32) -> (LoadStats, u64) {
         threads: Some(1),
         cores: Vec::new(),
         transport: Some(transport),
+        cold: false,
         row: RowContext { scenario: "n".into(), stage: None, candidate: None, repeat: 0, phase: Phase::Measure },
         keep_text: false,
         secrets: Vec::new(),

@@ -92,6 +92,13 @@ pub struct RequestRecord {
     pub bytes_received: u64,
     /// The connection had served a request before.
     pub connection_reused: Option<bool>,
+    /// How long it took to look up the server's name; `None` where no connection was opened for this attempt, or the
+    /// address was known.
+    pub dns: Option<Nanos>,
+    /// How long the TCP connection took; `None` where none was opened for this attempt.
+    pub connect: Option<Nanos>,
+    /// How long the TLS handshake took; `None` where there was none for this attempt.
+    pub tls: Option<Nanos>,
     /// SHA-256 of the answer's text (content, not reasoning).
     pub output_sha256: Option<[u8; 32]>,
     /// Texts, where the trace keeps them.

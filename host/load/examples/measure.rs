@@ -82,6 +82,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         threads: threads.first().map(|t| t.parse()).transpose()?,
         cores: Vec::new(),
         transport: std::env::var("TRANSPORT").ok().and_then(|name| Transport::named(&name)),
+        cold: false,
         row: RowContext { scenario: "m".into(), stage: None, candidate: None, repeat: 0, phase: Phase::Measure },
         keep_text: false,
         secrets: Vec::new(),

@@ -88,6 +88,7 @@ pub fn get_trusting(
         figures: Rc::new(RefCell::new(ThreadFigures::new())),
         tls,
         timeout: Nanos::from(timeout),
+        cold: false,
     };
     // The query may hold a secret.
     let shown = url.split('?').next().unwrap_or_default();

@@ -70,6 +70,8 @@ pub struct LoadJob {
     pub cores: Vec<usize>,
     /// How bytes come and go; `None`: the best way that there is.
     pub transport: Option<Transport>,
+    /// Each request looks the server up and opens a connection of its own, and the rows say how long that took.
+    pub cold: bool,
     /// What the rows share.
     pub row: RowContext,
     /// Rows carry prompts' and answers' texts.

@@ -51,6 +51,7 @@ pub fn run(
         threads,
         cores,
         transport,
+        cold,
         row,
         keep_text,
         trust,
@@ -58,7 +59,7 @@ pub fn run(
         ..
     } = job;
     let sites: Vec<Site> = targets.iter().map(Site::resolve).collect::<Result<_, _>>()?;
-    let transport = Transport::choose(transport, sites.iter().any(|s| s.tls.is_some()))?;
+    let transport = Transport::choose(transport, sites.iter().any(|s| s.tls.is_some()), cold)?;
     let tls = if sites.iter().any(|s| s.tls.is_some()) { Some(trust.connector()?) } else { None };
     let (templates, endpoint_of) = templates(&requests, &sites)?;
     let threads = threads.unwrap_or(1).clamp(1, 1024);
@@ -85,6 +86,7 @@ pub fn run(
         glance: Glance::new(format.plan.as_ref()),
         control: control.clone(),
         tls,
+        cold,
         threads: threads as u32,
         file_limit: sys::raise_file_limit(),
         id_prefix: format!("bench-{:x}-{}", sys::realtime(), row.repeat),

@@ -42,28 +42,29 @@ impl Transport {
         self != Transport::Uring || Uring::open().is_ok()
     }
 
-    /// The one that was asked for, or the best that there is.
+    /// The one that was asked for, or the best that there is. https and cold connections go over hyper alone.
     ///
     /// # Errors
-    /// The one asked for is not there, or can't do what the servers need.
-    pub(crate) fn choose(asked: Option<Transport>, tls: bool) -> Result<Transport, LoadError> {
+    /// The one asked for is not there, or can't do what the load needs.
+    pub(crate) fn choose(asked: Option<Transport>, tls: bool, cold: bool) -> Result<Transport, LoadError> {
+        let refused = |asked: Transport, why: String| Err(LoadError::Transport(asked.as_str(), why));
         match asked {
-            None if tls => Ok(Transport::Hyper),
+            None | Some(Transport::Hyper) if tls || cold => Ok(Transport::Hyper),
+            Some(asked) if tls || cold => {
+                let what = if tls { "do https" } else { "open a connection for each request" };
+                refused(asked, format!("can't {what}; leave `transport` out, or use `hyper`"))
+            }
             None if Transport::Uring.is_there() => Ok(Transport::Uring),
             None => Ok(Transport::Epoll),
-            Some(Transport::Uring | Transport::Epoll) if tls => Err(LoadError::Transport(
-                asked.map_or("", Transport::as_str),
-                "can't do https; leave `transport` out, or use `hyper`".to_owned(),
-            )),
             Some(Transport::Uring) => match Uring::open() {
                 Ok(_) => Ok(Transport::Uring),
-                Err(e) => Err(LoadError::Transport(
-                    "io_uring",
+                Err(e) => refused(
+                    Transport::Uring,
                     format!(
                         "is not there ({e}); it needs Linux 6.1, and containers often forbid it: leave `transport` \
                          out, or use `epoll`"
                     ),
-                )),
+                ),
             },
             Some(other) => Ok(other),
         }

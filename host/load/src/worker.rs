@@ -9,7 +9,7 @@ use crate::client::stops::{Cut, Moment, Stops};
 use crate::clockmap::WorkerClock;
 use crate::control::{Control, Told};
 use crate::decode::outcome::Ending;
-use crate::decode::record::{Answer, Attempt};
+use crate::decode::record::{Answer, Attempt, Opening};
 use crate::decode::stage::Kept;
 use crate::figures::ThreadFigures;
 use crate::schedule::Schedule;
@@ -58,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) glance: Glance,
     pub(crate) control: Arc<Control>,
     pub(crate) tls: Option<TlsConnector>,
+    /// Each request opens a connection of its own.
+    pub(crate) cold: bool,
     pub(crate) threads: u32,
     pub(crate) file_limit: u64,
     /// Start of every request's id.
@@ -107,6 +109,7 @@ impl Worker {
             figures: figures.clone(),
             tls: shared.tls.clone(),
             timeout: shared.limits.connect_timeout,
+            cold: shared.cold,
         };
         Ok(Rc::new(Worker {
             id,
@@ -131,6 +134,9 @@ impl Worker {
     /// Opens the connections that the load starts with, as far as the limit on open files allows.
     /// A server that refuses one is not asked for more: its requests will say so.
     pub(crate) async fn open_ahead(self: &Rc<Self>) {
+        if self.shared.cold {
+            return;
+        }
         let spare = self.shared.file_limit.saturating_sub(128);
         let numbers: Vec<u64> = self.own(self.shared.schedule.at_once().min(spare)).collect();
         let next = Rc::new(Cell::new(0));
@@ -318,11 +324,12 @@ impl Worker {
         let site = (request % self.shared.sites.len() as u64) as usize;
         let closed_loop = self.shared.slots.is_none() && matches!(self.shared.schedule, Schedule::Closed { .. });
         let mut unsent = Some(unsent);
-        let mut fresh = false;
+        let mut fresh = self.shared.cold;
         let mut attempt = 0;
         loop {
             let idle = if fresh { None } else { self.pool.take(site).await };
             let reused = idle.as_ref().is_some_and(|c| c.served > 0);
+            let was_there = idle.is_some();
             let mut connection = match self.connection(idle, site, &mut unsent).await {
                 Ok(connection) => connection,
                 Err(ending) => {
@@ -333,6 +340,8 @@ impl Worker {
                     return Some(now + PAUSE_WITHOUT_CONNECTION);
                 }
             };
+            let opening = std::mem::take(&mut connection.opening);
+            let opening = if was_there { Opening::default() } else { opening };
             if attempt == 0
                 && let Some(why) = self.sending_is_over()
             {
@@ -348,8 +357,15 @@ impl Worker {
                 Exchanged::Unsent(why) => {
                     let answer = Answer::unsent(Ending::Reset(why), self.clock.now());
                     return Some(
-                        self.finish(self.attempt(request, attempt, scheduled, Some(admitted), Some(reused), answer))
-                            .await,
+                        self.finish(self.attempt(
+                            request,
+                            attempt,
+                            scheduled,
+                            Some(admitted),
+                            Some((reused, opening)),
+                            answer,
+                        ))
+                        .await,
                     );
                 }
                 Exchanged::Answered(answer) => {
@@ -360,8 +376,9 @@ impl Worker {
                     {
                         self.figures.borrow_mut().lateness.add(sent.saturating_sub(scheduled));
                     }
-                    let row = self.attempt(request, attempt, scheduled, Some(admitted), Some(reused), answer);
-                    if clean && connection.settle(self.clock.now()).await {
+                    let row =
+                        self.attempt(request, attempt, scheduled, Some(admitted), Some((reused, opening)), answer);
+                    if clean && !self.shared.cold && connection.settle(self.clock.now()).await {
                         self.pool.put(site, connection);
                     }
                     let ended = self.finish(row).await;
@@ -440,11 +457,13 @@ impl Worker {
         attempt: u32,
         scheduled: Nanos,
         admitted: Option<Nanos>,
-        connection_reused: Option<bool>,
+        connection: Option<(bool, Opening)>,
         answer: Answer,
     ) -> Attempt {
         let replica = (request % self.shared.sites.len() as u64) as u32;
-        Attempt { request, attempt, replica, worker: self.id, scheduled, admitted, connection_reused, answer }
+        let (connection_reused, opening) = connection.unzip();
+        let opening = opening.unwrap_or_default();
+        Attempt { request, attempt, replica, worker: self.id, scheduled, admitted, connection_reused, opening, answer }
     }
 
     /// Hands an attempt to the decoder; waits where too much is kept already.

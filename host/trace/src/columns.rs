@@ -4,6 +4,7 @@ use crate::cell::{Text, Whole, Word};
 use crate::schema::{Access, Column};
 
 const NEVER: Option<&str> = None;
+const NOT_OPENED: Option<&str> = Some("no connection was opened for this attempt");
 const NOT_SENT: Option<&str> = Some("it was never sent");
 const NO_ANSWER: Option<&str> = Some("no byte of an answer came");
 const NOT_STREAMED: Option<&str> = Some("the answer was not streamed, or no answer came");
@@ -241,6 +242,21 @@ pub const COLUMNS: &[Column] = &[
         Some("there was no connection"),
         flag!(connection_reused),
         "Whether the connection had served a request before."
+    ),
+    column!(
+        "dns_ns",
+        "ns",
+        Some("no connection was opened for this attempt, or the address was known"),
+        whole!(dns),
+        "How long it took to look up the server's name. Before `sent_ns`, as the next two."
+    ),
+    column!("connect_ns", "ns", NOT_OPENED, whole!(connect), "How long the TCP connection took."),
+    column!(
+        "tls_ns",
+        "ns",
+        Some("no TLS connection was opened for this attempt"),
+        whole!(tls),
+        "How long the TLS handshake took."
     ),
     column!(
         "output_sha256",

@@ -402,6 +402,13 @@ pub(crate) static CLIENT: TableDef = TableDef {
              among it.",
         )
         .default("the first that the machine and the servers allow"),
+        key(
+            "connections",
+            Kind::Choice(&[word("warm"), word("cold")]),
+            "`warm`: opened ahead and kept. `cold`: each request looks the server up and opens its own, and the trace says how \
+             long that took.",
+        )
+        .default("`warm`"),
     ],
 };
 

@@ -201,6 +201,9 @@ pub struct ClientPlan {
     /// How bytes come and go; `None`: the best way that there is.
     #[serde(default)]
     pub transport: Option<String>,
+    /// Each request opens a connection of its own.
+    #[serde(default)]
+    pub cold_connections: bool,
 }
 
 /// What the report shows.

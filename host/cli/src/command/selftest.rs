@@ -14,7 +14,12 @@ use std::time::SystemTime;
 
 pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let engine = Engine::start()?;
-    let client = ClientPlan { threads: args.threads, cores: args.cores.clone(), transport: args.transport.clone() };
+    let client = ClientPlan {
+        threads: args.threads,
+        cores: args.cores.clone(),
+        transport: args.transport.clone(),
+        cold_connections: false,
+    };
     let now = WallTime::from_system(SystemTime::now()).utc;
     if !args.json {
         terminal.say("the client against the simulated engine with known times; some 30 seconds");

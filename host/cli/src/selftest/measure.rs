@@ -147,6 +147,7 @@ fn job(url: &str, client: &ClientPlan, trial: Trial, sent: Sent) -> LoadJob {
         threads: client.threads.map(|n| n as usize),
         cores: client.cores.iter().map(|core| *core as usize).collect(),
         transport: client.transport.as_deref().and_then(bench_load::Transport::named),
+        cold: false,
         row: RowContext { scenario: "selftest".into(), stage: None, candidate: None, repeat: 0, phase: Phase::Measure },
         keep_text: false,
         secrets: Vec::new(),

@@ -83,6 +83,7 @@ impl Driver<'_> {
             threads: self.client.threads.map(|n| n as usize),
             cores: self.client.cores.iter().map(|core| *core as usize).collect(),
             transport: self.client.transport.as_deref().and_then(Transport::named),
+            cold: self.client.cold_connections,
             row: RowContext {
                 scenario: scenario.name.as_str().into(),
                 stage: None,

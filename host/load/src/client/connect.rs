@@ -5,6 +5,7 @@ use super::request::Payload;
 use super::site::Site;
 use super::tap::{Tap, Wire};
 use crate::clockmap::WorkerClock;
+use crate::decode::record::Opening;
 use crate::figures::ThreadFigures;
 use bench_core::clock::Nanos;
 use hyper::client::conn::http1;
@@ -31,6 +32,8 @@ pub(crate) enum ConnectError {
     Http(SocketAddr, hyper::Error),
     #[error("the server's name has no address")]
     NoAddress,
+    #[error("`{0}` can't be looked up: {1}")]
+    LookUp(String, io::Error),
 }
 
 /// What opening a connection needs.
@@ -39,6 +42,8 @@ pub(crate) struct Opener {
     pub(crate) figures: Rc<RefCell<ThreadFigures>>,
     pub(crate) tls: Option<TlsConnector>,
     pub(crate) timeout: Nanos,
+    /// Names are looked up anew for each connection.
+    pub(crate) cold: bool,
 }
 
 /// An open connection.
@@ -52,16 +57,34 @@ pub(crate) struct Connection {
     pub(crate) served: u32,
     /// Since when it has had nothing to do.
     pub(crate) idle_since: Nanos,
+    /// How long it took to open.
+    pub(crate) opening: Opening,
 }
 
 impl Opener {
     /// Opens a connection to the first of a site's addresses that takes it.
     pub(crate) async fn open(&self, site: &Site) -> Result<Connection, ConnectError> {
         let mut failed = ConnectError::NoAddress;
-        for &address in &site.addresses {
-            let limit = self.timeout.to_duration();
+        let limit = self.timeout.to_duration();
+        let mut dns = None;
+        let looked_up;
+        let addresses = match &site.name {
+            Some((name, port)) if self.cold => {
+                let asked = self.clock.now();
+                let found = tokio::time::timeout(limit, tokio::net::lookup_host((name.as_str(), *port))).await;
+                let found = found.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+                looked_up = found.map_err(|e| ConnectError::LookUp(name.clone(), e))?.collect();
+                dns = Some(self.clock.now() - asked);
+                &looked_up
+            }
+            _ => &site.addresses,
+        };
+        for &address in addresses {
             match tokio::time::timeout(limit, self.open_at(site, address)).await {
-                Ok(Ok(connection)) => return Ok(connection),
+                Ok(Ok(mut connection)) => {
+                    connection.opening.dns = dns;
+                    return Ok(connection);
+                }
                 Ok(Err(e)) => failed = e,
                 Err(_) => failed = ConnectError::TimedOut(address, limit),
             }
@@ -71,19 +94,23 @@ impl Opener {
 
     async fn open_at(&self, site: &Site, address: SocketAddr) -> Result<Connection, ConnectError> {
         let refused = |e| ConnectError::Refused(address, e);
+        let asked = self.clock.now();
         let stream = TcpStream::connect(address).await.map_err(refused)?;
+        let connected = self.clock.now();
+        let mut opening = Opening { connect: Some(connected - asked), ..Opening::default() };
         stream.set_nodelay(true).map_err(refused)?;
         let wire = Rc::new(Wire::new(stream, self.clock.clone(), self.figures.clone()));
         let tap = Tap(wire.clone());
         let io = match (&site.tls, &self.tls) {
             (Some(name), Some(tls)) => {
                 let stream = tls.connect(name.clone(), tap).await.map_err(|e| ConnectError::Tls(address, e))?;
+                opening.tls = Some(self.clock.now() - connected);
                 Io::Tls(Box::new(stream), wire.clone())
             }
             _ => Io::Plain(tap),
         };
         let (sender, driver) = http1::handshake(io).await.map_err(|e| ConnectError::Http(address, e))?;
-        Ok(Connection { sender, driver, wire, over: false, served: 0, idle_since: self.clock.now() })
+        Ok(Connection { sender, driver, wire, over: false, served: 0, idle_since: self.clock.now(), opening })
     }
 }
 

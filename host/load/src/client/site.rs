@@ -3,13 +3,15 @@
 use crate::job::{LoadError, Target};
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use rustls_pki_types::ServerName;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
 /// A server that requests go to.
 #[derive(Clone, Debug)]
 pub(crate) struct Site {
     /// Name to check the certificate against, for https.
     pub(crate) tls: Option<ServerName<'static>>,
+    /// Name and port, where a name has to be looked up.
+    pub(crate) name: Option<(String, u16)>,
     /// Addresses in the resolver's order.
     pub(crate) addresses: Vec<SocketAddr>,
     /// The `host` header.
@@ -64,7 +66,8 @@ impl Site {
         let host = HeaderValue::from_str(&named).map_err(|e| fault(url, format!("host can't be sent ({e})")))?;
         let path = uri.path().trim_end_matches('/');
         let base = path.strip_suffix("/v1").unwrap_or(path).to_owned();
-        Ok(Site { tls, addresses, host, base, headers: HeaderMap::new() })
+        let name = bare.parse::<IpAddr>().is_err().then(|| (bare.to_owned(), port));
+        Ok(Site { tls, name, addresses, host, base, headers: HeaderMap::new() })
     }
 }
 

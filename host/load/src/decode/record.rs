@@ -12,6 +12,14 @@ use bench_core::record::{Events, RequestRecord, Stamp};
 use bench_core::request::PreparedRequest;
 use bench_core::tokens::TokenCounter;
 
+/// How long the parts of opening a connection took; for an attempt whose connection was there, nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Opening {
+    pub(crate) dns: Option<Nanos>,
+    pub(crate) connect: Option<Nanos>,
+    pub(crate) tls: Option<Nanos>,
+}
+
 /// An answer as it came.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -60,6 +68,7 @@ pub(crate) struct Attempt {
     pub(crate) scheduled: Nanos,
     pub(crate) admitted: Option<Nanos>,
     pub(crate) connection_reused: Option<bool>,
+    pub(crate) opening: Opening,
     pub(crate) answer: Answer,
 }
 
@@ -147,6 +156,9 @@ impl Rows<'_> {
             bytes_sent: answer.bytes_sent,
             bytes_received: answer.bytes_received,
             connection_reused: attempt.connection_reused,
+            dns: attempt.opening.dns,
+            connect: attempt.opening.connect,
+            tls: attempt.opening.tls,
             output_sha256: has_output.then(|| bench_core::sha256(&decoded.text)),
             prompt_text: if self.keep_text { prepared.prompt_text.clone() } else { None },
             output_text: kept(decoded.text),

@@ -9,7 +9,7 @@ use crate::client::due::{Due, due};
 use crate::client::stops::Cut;
 use crate::clockmap::WorkerClock;
 use crate::decode::outcome::Ending;
-use crate::decode::record::{Answer, Attempt};
+use crate::decode::record::{Answer, Attempt, Opening};
 use crate::decode::stage::Kept;
 use crate::figures::ThreadFigures;
 use crate::schedule::Schedule;
@@ -119,7 +119,7 @@ impl Core {
             && let Some(token) = self.table.pop_idle(site)
         {
             if self.table.get(token).is_some_and(|c| c.served == 0 || sys::is_open(c.socket.as_fd())) {
-                self.begin(token, job);
+                self.begin(token, job, Opening::default());
                 if self.table.idle(site) + self.table.connecting() < self.reserve {
                     self.open(site, None, 0);
                 }
@@ -170,7 +170,7 @@ impl Core {
         let now = self.clock.now();
         self.counted(&mut job);
         let answer = Answer::unsent(ending, now);
-        self.emit(job.attempt(self.id, self.shared.sites.len(), None, true, answer));
+        self.emit(job.attempt(self.id, self.shared.sites.len(), (None, Opening::default()), true, answer));
         self.over(now, now + PAUSE_WITHOUT_CONNECTION);
     }
 
@@ -200,14 +200,18 @@ impl Core {
 
     fn connected(&mut self, token: Token) {
         self.asks.push_back((token, Ask::Watch));
-        let idle = State::Idle { since: self.clock.now() };
-        let Some(State::Connecting { job: Some(job), .. }) = self.table.turn(token, idle) else { return };
+        let now = self.clock.now();
+        let Some(State::Connecting { job: Some(job), started, .. }) =
+            self.table.turn(token, State::Idle { since: now })
+        else {
+            return;
+        };
         self.table.take_idle(token);
-        self.begin(token, job);
+        self.begin(token, job, Opening { connect: Some(now - started), ..Opening::default() });
     }
 
     /// Sends a job's request over a connection that is idle, and was taken out of the idle ones.
-    fn begin(&mut self, token: Token, mut job: Job) {
+    fn begin(&mut self, token: Token, mut job: Job, opening: Opening) {
         if job.attempt == 0
             && let Some(why) = self.sending_is_over()
         {
@@ -220,7 +224,8 @@ impl Core {
         let State::Idle { since } = connection.state else { return };
         let reused = connection.served > 0;
         connection.served += 1;
-        let exchange = Exchange::new(job, reused, reused || now - since > IDLE, now);
+        let mut exchange = Exchange::new(job, reused, reused || now - since > IDLE, now);
+        exchange.opening = opening;
         self.table.turn(token, State::Busy(Box::new(exchange)));
         self.shared.control.started();
         self.write(token);
@@ -283,12 +288,12 @@ impl Core {
                 self.start(job);
             }
             Broken::Unsent(what) => {
-                let (job, reused) = (exchange.job, exchange.reused);
+                let (job, over) = (exchange.job, (Some(exchange.reused), exchange.opening));
                 self.shared.control.ended();
                 self.remove(token);
                 let now = self.clock.now();
                 let answer = Answer::unsent(Ending::Reset(what), now);
-                self.emit(job.attempt(self.id, self.shared.sites.len(), Some(reused), true, answer));
+                self.emit(job.attempt(self.id, self.shared.sites.len(), over, true, answer));
                 self.over(now, now + self.shared.schedule.think());
             }
         }
@@ -299,7 +304,7 @@ impl Core {
         let now = self.clock.now();
         let Some(State::Busy(exchange)) = self.table.turn(token, State::Idle { since: now }) else { return };
         self.shared.control.ended();
-        let (job, reused) = (exchange.job, exchange.reused);
+        let (job, over) = (exchange.job, (Some(exchange.reused), exchange.opening));
         let (answer, keeps_alive) = exchange.finish(ending, now, self.shared.done.as_deref());
         if !keeps_alive {
             self.remove(token);
@@ -311,7 +316,7 @@ impl Core {
         }
         let stale = matches!(answer.ending, Ending::Stale(_));
         let end = answer.end;
-        self.emit(job.attempt(self.id, self.shared.sites.len(), Some(reused), true, answer));
+        self.emit(job.attempt(self.id, self.shared.sites.len(), over, true, answer));
         if stale {
             self.start(Job { fresh: true, attempt: job.attempt + 1, ..job });
         } else {
@@ -332,7 +337,13 @@ impl Core {
         if matches!(self.shared.schedule, Schedule::Open { .. }) {
             let answer = Answer::unsent(Ending::Dropped(why), now);
             let job = Job { admitted: admitted.unwrap_or(now), ..job };
-            self.emit(job.attempt(self.id, self.shared.sites.len(), None, admitted.is_some(), answer));
+            self.emit(job.attempt(
+                self.id,
+                self.shared.sites.len(),
+                (None, Opening::default()),
+                admitted.is_some(),
+                answer,
+            ));
         }
         self.in_flight -= 1;
     }

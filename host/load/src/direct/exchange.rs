@@ -4,7 +4,7 @@ use super::http1::{AnswerReader, Piece};
 use crate::client::due::Stage;
 use crate::client::intake::Intake;
 use crate::decode::outcome::Ending;
-use crate::decode::record::{Answer, Attempt};
+use crate::decode::record::{Answer, Attempt, Opening};
 use crate::stream::{FrameLimits, Frames, Glance, Mark};
 use crate::sys;
 use bench_core::clock::Nanos;
@@ -39,6 +39,8 @@ pub(super) struct Exchange {
     pub(super) job: Job,
     /// The connection had served a request before.
     pub(super) reused: bool,
+    /// How long its connection took, where it was opened for this attempt.
+    pub(super) opening: Opening,
     /// The connection may have been closed as idle.
     pub(super) was_idle: bool,
     started: Nanos,
@@ -75,6 +77,7 @@ impl Exchange {
         Exchange {
             job,
             reused,
+            opening: Opening::default(),
             was_idle,
             started: now,
             written: 0,
@@ -219,7 +222,7 @@ impl Job {
         &self,
         worker: u32,
         sites: usize,
-        reused: Option<bool>,
+        (reused, opening): (Option<bool>, Opening),
         admitted: bool,
         answer: Answer,
     ) -> Attempt {
@@ -231,6 +234,7 @@ impl Job {
             scheduled: self.scheduled,
             admitted: admitted.then_some(self.admitted),
             connection_reused: reused,
+            opening,
             answer,
         }
     }

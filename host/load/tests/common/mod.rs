@@ -227,6 +227,7 @@ pub fn job(url: &str, n: u64) -> LoadJob {
         cores: Vec::new(),
         // Only hyper goes over TLS.
         transport: (!url.starts_with("https")).then(crate::transport),
+        cold: false,
         row: RowContext { scenario: "test".into(), stage: None, candidate: None, repeat: 0, phase: Phase::Measure },
         keep_text: true,
         secrets: Vec::new(),

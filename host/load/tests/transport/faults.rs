@@ -270,3 +270,20 @@ fn a_probe_gets_any_answer() {
     let late = bench_load::http::get(&silent.url, &[], std::time::Duration::from_millis(50)).unwrap_err();
     assert!(matches!(late, bench_load::http::HttpError::TimedOut(..)), "{late}");
 }
+
+#[test]
+fn cold_connections_are_opened_for_each_request_and_measured() {
+    let server = Server::start(|stream, _| send(stream, &good_stream()));
+    let mut job = common::job(&server.url.replace("127.0.0.1", "localhost"), 3);
+    (job.cold, job.transport) = (true, None);
+    let (rows, stats) = common::run(job);
+    assert_eq!(stats.transport, bench_load::Transport::Hyper);
+    for row in &rows {
+        assert_eq!((row.outcome, row.connection_reused), (Outcome::Complete, Some(false)), "{row:#?}");
+        assert!(row.dns.is_some() && row.connect.is_some() && row.tls.is_none(), "{row:#?}");
+        assert!(row.sent.unwrap() >= row.scheduled + row.dns.unwrap() + row.connect.unwrap(), "{row:#?}");
+    }
+    // What was there before the load was not opened for a request.
+    let (rows, _) = common::run(common::job(&server.url, 2));
+    assert!(rows.iter().all(|r| r.connect.is_none() && r.dns.is_none()), "{rows:#?}");
+}

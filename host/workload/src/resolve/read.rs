@@ -89,6 +89,7 @@ fn client(cx: &mut Context<'_>, root: &Section<'_>) -> ClientPlan {
         threads: section.small("threads").map(|t| t.value),
         cores: cores.unwrap_or_default(),
         transport: section.text("transport").map(|t| t.value),
+        cold_connections: section.text("connections").is_some_and(|c| c.value == "cold"),
     }
 }
 
