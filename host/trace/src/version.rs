@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The format that this version of bench-host writes.
-pub const FORMAT: FormatVersion = FormatVersion { major: 1, minor: 0 };
+pub const FORMAT: FormatVersion = FormatVersion { major: 1, minor: 1 };
 
 /// Version of the trace's format. A new column is a new minor version, anything that an old reader would
 /// misread a new major one.
@@ -99,6 +99,6 @@ mod tests {
             assert_eq!(text.parse::<FormatVersion>(), Err(VersionError::NoVersion { found: text.to_owned() }));
         }
         assert_eq!(serde_json::to_string(&FORMAT).unwrap(), format!("\"{FORMAT}\""));
-        assert_eq!(serde_json::from_str::<FormatVersion>("\"1.0\"").unwrap(), FORMAT);
+        assert_eq!(serde_json::from_str::<FormatVersion>("\"1.1\"").unwrap(), FORMAT);
     }
 }

@@ -146,7 +146,7 @@ fn damaged_files_are_errors_that_name_them() {
     let text = fs::read_to_string(&json).unwrap();
     fs::write(&json, &text[..text.len() / 2]).unwrap();
     assert!(matches!(Trace::open(dir.path()), Err(TraceError::Info { .. })));
-    fs::write(&json, text.replace("\"format\": \"1.0\"", "\"format\": \"2.0\"")).unwrap();
+    fs::write(&json, text.replace("\"format\": \"1.1\"", "\"format\": \"2.0\"")).unwrap();
     let error = Trace::open(dir.path()).unwrap_err();
     assert!(matches!(error, TraceError::Version { .. }) && causes(&error).contains("2.0"), "{}", causes(&error));
     fs::write(&json, &text).unwrap();
