@@ -1,5 +1,6 @@
 //! What an event costs the client besides time: allocations and system calls of its load threads, against the
 //! simulated engine in this process.
+#![allow(clippy::unwrap_used, reason = "a failure fails the test")]
 
 use bench_core::clock::{MonotonicClock, Nanos};
 use bench_core::decode::{DecodePlan, Framing, Rule, StreamFormat, Take};

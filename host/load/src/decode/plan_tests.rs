@@ -121,7 +121,7 @@ fn a_broken_frame_is_told_and_the_others_are_read() {
 fn bytes_that_are_no_utf8_are_replaced() {
     let plan = DecodePlan { rules: chat(), finish_reasons: vec![] };
     let frame: &[u8] = b"{\"choices\":[{\"delta\":{\"content\":\"a\xffb\"}}]}";
-    let (d, fault) = PlanDecoder::new(&plan, None).read(&framed([&frame[..]]));
+    let (d, fault) = PlanDecoder::new(&plan, None).read(&framed([frame]));
     assert_eq!((d.text.as_str(), fault), ("a\u{fffd}b", None));
 }
 

@@ -312,7 +312,7 @@ mod tests {
     fn mark(number: u64) -> Mark {
         // Stamps may go back where a clock is set.
         let stamp = Nanos(1_000_000_000 - (number % 3) * 7 + number);
-        Mark { stamp, read: stamp + Nanos(number * 1_000), number, kernel: number % 2 == 0 }
+        Mark { stamp, read: stamp + Nanos(number * 1_000), number, kernel: number.is_multiple_of(2) }
     }
 
     #[test]
