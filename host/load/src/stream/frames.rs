@@ -269,11 +269,7 @@ fn diff(old: &[u8], new: &[u8], edits: &mut [Edit; MOST_EDITS]) -> usize {
     let (mut n, mut at) = (0, 0);
     loop {
         at += shared_start(&new[at..both], &old[at..both]);
-        let in_place = (1..=MOST_IN_PLACE).find(|by| {
-            let next = at + by..at + by + IN_STEP;
-            next.end <= both && new[next.clone()] == old[next]
-        });
-        match in_place {
+        match in_place(&old[at..both], &new[at..both]) {
             Some(by) if n + 1 < MOST_EDITS => {
                 edits[n] = Edit { at, old: by, new: by };
                 (n, at) = (n + 1, at + by);
@@ -285,6 +281,18 @@ fn diff(old: &[u8], new: &[u8], edits: &mut [Edit; MOST_EDITS]) -> usize {
             }
         }
     }
+}
+
+/// After how many bytes two pieces that begin with different bytes are in step again, if they soon are.
+fn in_place(old: &[u8], new: &[u8]) -> Option<usize> {
+    let mut equal = 0;
+    for (i, (a, b)) in old.iter().zip(new).enumerate().take(MOST_IN_PLACE + IN_STEP).skip(1) {
+        equal = if a == b { equal + 1 } else { 0 };
+        if equal == IN_STEP {
+            return Some(i + 1 - IN_STEP);
+        }
+    }
+    None
 }
 
 /// Bytes compared at once.
