@@ -121,7 +121,8 @@ pub struct LoadStats {
     pub rows: u64,
     /// How bytes came.
     pub transport: Transport,
-    /// System calls of the load threads for their sockets; `None` where they were not counted.
+    /// System calls of the load threads for waiting, reading and writing (not for opening and closing
+    /// connections); `None` where they were not counted.
     pub syscalls: Option<u64>,
 }
 

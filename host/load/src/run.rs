@@ -20,6 +20,7 @@ use bench_core::clock::{Clock, MonotonicClock, Nanos};
 use bench_core::record::RequestRecord;
 use bench_core::request::{Endpoint, PreparedRequest};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Barrier, OnceLock};
 use std::thread;
@@ -212,10 +213,10 @@ impl Start<'_> {
         prepare: impl FnOnce() -> io::Result<W>,
     ) -> io::Result<ThreadReport> {
         let pinned = self.cores.get(id as usize % self.cores.len().max(1)).map_or(Ok(()), |core| sys::pin(*core));
-        let prepared = pinned.and_then(|()| prepare());
+        let prepared = catch_unwind(AssertUnwindSafe(|| pinned.and_then(|()| prepare())));
         // Also where this thread failed: the others wait.
         self.barrier.wait();
-        let work = prepared?;
+        let work = prepared.unwrap_or_else(|panic| resume_unwind(panic))?;
         let clock = &self.shared.clock;
         let t0 = *self.shared.t0.get_or_init(|| clock.now());
         let cpu_before = sys::thread_cpu();

@@ -32,6 +32,9 @@ use tokio_rustls::TlsConnector;
 /// Memory that finished answers may hold until they are decoded, in KiB. A request beyond it waits before
 /// its slot is free again; its times are taken by then.
 pub(crate) const KEPT_KIB: usize = 512 << 10;
+/// A connection is taken for reused also where it waited this long for its first request: a server may
+/// have closed it as idle.
+pub(crate) const IDLE: Nanos = Nanos::from_secs(1);
 /// Connections of a thread that are being opened at the same time before the load.
 pub(crate) const OPENERS: usize = 32;
 /// Pause of a closed loop's slot after it found no connection: without it a dead server would use up the
@@ -64,9 +67,9 @@ pub(crate) struct Shared {
     pub(crate) file_limit: u64,
     /// Start of every request's id.
     pub(crate) id_prefix: String,
-    /// Next request of a closed loop.
+    /// Next request of a closed loop, and over our own transports of an open loop with a cap.
     pub(crate) next: AtomicU64,
-    /// Slots of an open loop with a cap, first come, first served over all threads.
+    /// Slots of an open loop with a cap, first come, first served over all threads; over hyper.
     pub(crate) slots: Option<Arc<Semaphore>>,
     pub(crate) memory: Arc<Semaphore>,
     /// The last request is sent: from here the limit on draining counts.

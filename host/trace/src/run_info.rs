@@ -215,7 +215,8 @@ pub struct ClientHealth {
     pub events: u64,
     /// Of them, those that shared a read with another.
     pub merged_events: u64,
-    /// System calls of the load threads for their sockets; `None` where the transport doesn't count them.
+    /// System calls of the load threads for waiting, reading and writing (not for opening and closing connections);
+    /// `None` where the transport doesn't count them.
     pub syscalls: Option<u64>,
 }
 

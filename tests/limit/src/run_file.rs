@@ -31,8 +31,8 @@ impl RunFile {
         let wall = windows.iter().map(|w| w["end"].as_u64()?.checked_sub(w["start"].as_u64()?));
         RunFile {
             monotonic_origin_ns: run["monotonic_origin_ns"].as_u64(),
-            syscalls: counted(run, windows, "syscalls"),
-            events: counted(run, windows, "events"),
+            syscalls: counted(windows, "syscalls"),
+            events: counted(windows, "events"),
             load_cpu_ns: threads().map(|t| t["cpu"].as_u64()).sum::<Option<u64>>().filter(|ns| *ns > 0),
             load_wall_ns: wall.sum::<Option<u64>>().filter(|ns| *ns > 0),
         }
@@ -44,13 +44,9 @@ impl RunFile {
     }
 }
 
-/// A count of the client: of the whole run, else of its windows together, else of their threads.
-fn counted(run: &Value, windows: &[Value], key: &str) -> Option<u64> {
-    let of_run = run["client"][key].as_u64();
-    of_run.or_else(|| sum(windows.iter().map(|w| &w["client"][key]))).or_else(|| {
-        let threads = windows.iter().filter_map(|w| w["client"]["threads"].as_array()).flatten();
-        sum(threads.map(|t| &t[key]))
-    })
+/// A count of the client, of all windows together.
+fn counted(windows: &[Value], key: &str) -> Option<u64> {
+    sum(windows.iter().map(|w| &w["client"]["health"][key]))
 }
 
 fn sum<'a>(values: impl Iterator<Item = &'a Value>) -> Option<u64> {
@@ -63,15 +59,16 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn counts_are_found_wherever_they_stand() {
-        let threads = json!([{"cpu": 3, "wall": 9, "syscalls": 2}, {"cpu": 4, "wall": 9, "syscalls": 5}]);
-        let window = json!({"start": 10, "end": 30, "client": {"threads": threads, "events": 14}});
-        let run = RunFile::of(&json!({"monotonic_origin_ns": 77, "windows": [window]}));
+    fn counts_are_summed_over_windows() {
+        let window = |calls: u64, events: u64| {
+            let threads = json!([{"cpu": 3, "wall": 9}, {"cpu": 4, "wall": 9}]);
+            let health = json!({"syscalls": calls, "events": events});
+            json!({"start": 10, "end": 30, "client": {"threads": threads, "health": health}})
+        };
+        let run = RunFile::of(&json!({"monotonic_origin_ns": 77, "windows": [window(2, 10), window(5, 4)]}));
         assert_eq!(run.monotonic_origin_ns, Some(77));
         assert_eq!(run.syscalls_per_event(), Some(0.5));
-        assert_eq!((run.load_cpu_ns, run.load_wall_ns), (Some(7), Some(20)));
-        let run = RunFile::of(&json!({"client": {"syscalls": 3, "events": 6}, "windows": []}));
-        assert_eq!(run.syscalls_per_event(), Some(0.5));
+        assert_eq!((run.load_cpu_ns, run.load_wall_ns), (Some(14), Some(40)));
         assert_eq!(RunFile::of(&json!({})), RunFile::default());
     }
 }

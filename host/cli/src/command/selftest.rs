@@ -88,7 +88,7 @@ impl Engine {
         let failed = |e: &std::io::Error| Failure::new(Exit::Launch, "the simulated engine can't start").because(e);
         let program = std::env::current_exe().map_err(|e| failed(&e))?;
         let itl = format!("{}ns", selftest::ITL.0);
-        let mut child = Command::new(program)
+        let child = Command::new(program)
             .args([
                 "sim",
                 "--stamp",
@@ -107,12 +107,13 @@ impl Engine {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|e| failed(&e))?;
+        let mut engine = Engine { child, url: String::new() };
         let mut first = String::new();
-        if let Some(stderr) = child.stderr.take() {
+        if let Some(stderr) = engine.child.stderr.take() {
             // It says nothing more.
             BufReader::new(stderr).read_line(&mut first).map_err(|e| failed(&e))?;
         }
-        let engine = Engine { child, url: first.trim().rsplit(' ').next().unwrap_or_default().to_owned() };
+        first.trim().rsplit(' ').next().unwrap_or_default().clone_into(&mut engine.url);
         if engine.url.starts_with("http://") {
             return Ok(engine);
         }

@@ -16,6 +16,7 @@ use crate::decode::outcome::Ending;
 use crate::decode::record::Answer;
 use crate::stream::{FrameLimits, Frames, Glance};
 use crate::timer::{Timers, Urgent};
+use crate::worker::IDLE;
 use bench_core::clock::Nanos;
 use bench_core::decode::Framing;
 use bench_core::load::Limits;
@@ -47,10 +48,6 @@ pub(crate) enum Exchanged {
     /// The request was written.
     Answered(Answer),
 }
-
-/// A connection is taken for reused also where it waited this long for its first request: a server may
-/// have closed it as idle.
-const IDLE: Nanos = Nanos::from_secs(1);
 
 impl Connection {
     /// Sends a request and takes its answer. The task has to listen to the scope's stops.

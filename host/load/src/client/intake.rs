@@ -28,7 +28,7 @@ impl Intake {
             inflate: encoding(headers).map(Inflate::new),
             inflated: Vec::new(),
             framer: Framer::new(framing, limits),
-            frames: Frames::default(),
+            frames: Frames::looked_at(),
             streamed,
             has_content: false,
             last_event: None,
@@ -48,19 +48,13 @@ impl Intake {
         let new = self.frames.len() - before;
         if new > 0 {
             self.last_event = Some(mark.stamp);
-            self.has_content = self.has_content || self.content_from(before, glance);
+            let has_content = &mut self.has_content;
+            self.frames.look(|fresh| {
+                *has_content = glance.has_content(fresh);
+                *has_content
+            });
         }
         Ok(new as u64)
-    }
-
-    /// Whether a frame from number `first` on holds content. Asked until the first that does.
-    fn content_from(&self, first: usize, glance: &Glance) -> bool {
-        let mut reader = self.frames.reader();
-        (0..).find_map(|i| match reader.next() {
-            None => Some(false),
-            Some(frame) if i >= first && glance.has_content(frame.bytes) => Some(true),
-            Some(_) => None,
-        }) == Some(true)
     }
 
     /// The body is over.

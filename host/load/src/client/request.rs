@@ -116,7 +116,9 @@ impl Template {
 /// The request line and the headers that all requests share.
 fn render(method: &Method, uri: &Uri, headers: &HeaderMap) -> Vec<u8> {
     let mut head = format!("{method} {uri} HTTP/1.1\r\n").into_bytes();
-    for (name, value) in headers {
+    // What each request brings itself is not sent twice.
+    let own = [REQUEST_ID, header::CONTENT_LENGTH, header::TRANSFER_ENCODING];
+    for (name, value) in headers.iter().filter(|(name, _)| !own.contains(name)) {
         head.extend_from_slice(name.as_str().as_bytes());
         head.extend_from_slice(b": ");
         head.extend_from_slice(value.as_bytes());

@@ -15,7 +15,7 @@ use crate::figures::ThreadFigures;
 use crate::schedule::Schedule;
 use crate::stream::Mark;
 use crate::sys;
-use crate::worker::{KEPT_KIB, PAUSE_WITHOUT_CONNECTION, Shared};
+use crate::worker::{IDLE, KEPT_KIB, PAUSE_WITHOUT_CONNECTION, Shared};
 use bench_core::clock::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -66,7 +66,8 @@ impl Core {
             figures: ThreadFigures::new(),
             table: Table::new(shared.sites.len()),
             pace: Pace::new(linger, clock.now()),
-            sends: Sends::new(&shared, id, Nanos::ZERO),
+            // Until the load starts nothing is due.
+            sends: Sends::nothing(),
             asks: VecDeque::new(),
             t0: Nanos::ZERO,
             closed: None,
@@ -171,7 +172,7 @@ impl Core {
         self.counted(&mut job);
         let answer = Answer::unsent(ending, now);
         self.emit(job.attempt(self.id, self.shared.sites.len(), (None, Opening::default()), true, answer));
-        self.over(now, now + PAUSE_WITHOUT_CONNECTION);
+        self.over(now, now + PAUSE_WITHOUT_CONNECTION + self.shared.schedule.think());
     }
 
     /// A connection's opening is over, for better or worse.
@@ -256,6 +257,9 @@ impl Core {
     pub(super) fn news(&mut self, token: Token, arrived: Arrived<'_>) {
         let Some(connection) = self.table.get(token) else { return };
         match (&mut connection.state, arrived) {
+            (State::Connecting { .. }, Arrived::Broken(e)) => {
+                self.not_connected(token, &format!("can't be connected to: {e}"));
+            }
             (State::Connecting { .. }, _) => self.opened(token),
             (State::Idle { .. }, Arrived::Writable) => {}
             // Closed, or bytes that nobody asked for.
@@ -270,7 +274,10 @@ impl Core {
                     Scope { limits: &self.shared.limits, glance: &self.shared.glance, framing: self.shared.framing };
                 match exchange.take(bytes, mark, &scope) {
                     Taken::More(events) => self.events += events,
-                    Taken::Over(ending) => self.finish(token, ending),
+                    Taken::Over(ending, events) => {
+                        self.events += events;
+                        self.finish(token, ending);
+                    }
                 }
             }
         }
@@ -481,10 +488,6 @@ impl Core {
         !self.backlog.is_empty()
     }
 }
-
-/// A connection is taken for reused also where it waited this long for its first request: a server may
-/// have closed it as idle.
-const IDLE: Nanos = Nanos::from_secs(1);
 
 /// When a read's bytes came.
 fn mark(clock: &WorkerClock, figures: &mut ThreadFigures, stamp: Option<u64>) -> Mark {

@@ -60,8 +60,8 @@ pub(super) struct Exchange {
 pub(super) enum Taken {
     /// More has to come. Events that the bytes ended.
     More(u64),
-    /// The answer is over.
-    Over(Ending),
+    /// The answer is over; events that the bytes ended.
+    Over(Ending, u64),
 }
 
 /// A connection that broke before the answer's end.
@@ -98,7 +98,8 @@ impl Exchange {
         self.sent.is_some()
     }
 
-    /// Writes what the socket takes of the request, at the time `now`; whether all of it is written.
+    /// Writes what the socket takes of the request; whether all of it is written. `clock` is asked before each
+    /// call: the last one's time is when it was sent.
     pub(super) fn write(
         &mut self,
         socket: BorrowedFd<'_>,
@@ -147,15 +148,18 @@ impl Exchange {
                     let Some(intake) = &mut self.intake else { continue };
                     match intake.push(data, mark, scope.glance) {
                         Ok(n) => events += n,
-                        Err(e) => return Taken::Over(Ending::Invalid(e.to_string())),
+                        Err(e) => return Taken::Over(Ending::Invalid(e.to_string()), events),
                     }
                 }
                 Ok(Some(Piece::End)) => {
                     // An answer before the request's end, or more than an answer: no further request here.
                     self.keeps_alive &= bytes.is_empty() && self.is_sent();
-                    return Taken::Over(Ending::Clean);
+                    return Taken::Over(Ending::Clean, events);
                 }
-                Err(e) => return Taken::Over(Ending::Invalid(format!("the answer's framing can't be read: {e}"))),
+                Err(e) => {
+                    let what = format!("the answer's framing can't be read: {e}");
+                    return Taken::Over(Ending::Invalid(what), events);
+                }
             }
         }
     }

@@ -112,7 +112,12 @@ impl AnswerReader {
                     return Ok(Some(Piece::End));
                 }
                 _ if input.is_empty() => return Ok(None),
-                State::Head => return self.head(input),
+                State::Head => {
+                    // Interim answers may come before it.
+                    if let Some(head) = self.head(input)? {
+                        return Ok(Some(head));
+                    }
+                }
                 State::UntilClose => return Ok(Some(Piece::Body(std::mem::take(input)))),
                 State::Sized(left) => {
                     let (body, left) = cut(input, left);
@@ -162,7 +167,7 @@ impl AnswerReader {
             return Err(HttpFault::Switched);
         }
         if status.is_informational() {
-            return if input.is_empty() { Ok(None) } else { self.head(input) };
+            return Ok(None);
         }
         self.state = body(status, &headers, is_old)?;
         let keeps_alive = keeps_alive(&headers, is_old) && self.state != State::UntilClose;

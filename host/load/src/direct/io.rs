@@ -4,8 +4,8 @@ use bench_core::clock::Nanos;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// A socket's name between the thread and its transport. Names are never used again, so that news of a
-/// closed socket that comes late finds nobody.
+/// A socket's name between the thread and its transport. A name is not used again for 2^31 uses of its place,
+/// so that news of a closed socket that comes late finds nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Token {
     /// Place of the connection.

@@ -27,6 +27,11 @@ pub(super) enum Sends {
 }
 
 impl Sends {
+    /// Nothing to send.
+    pub(super) fn nothing() -> Sends {
+        Sends::Closed { ready: BinaryHeap::new() }
+    }
+
     pub(super) fn new(shared: &Shared, id: u32, t0: Nanos) -> Sends {
         // The first threads take what doesn't divide evenly.
         let share = |all: u32| all / shared.threads + u32::from(id < all % shared.threads);

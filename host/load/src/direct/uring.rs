@@ -6,7 +6,7 @@ use crate::sys;
 use bench_core::clock::Nanos;
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::ptr::NonNull;
@@ -36,6 +36,8 @@ pub(crate) struct Uring {
     message: Box<libc::msghdr>,
     /// Sockets by token: a standing request that ended is made anew.
     sockets: HashMap<u64, RawFd>,
+    /// Tokens of sockets that are watched until they can be written to.
+    writable: HashSet<u64>,
     /// The buffer that was handed out last.
     lent: Option<u16>,
     /// News since the last wait.
@@ -90,7 +92,16 @@ impl Io for Uring {
         // SAFETY: all zeroes is a valid msghdr.
         let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
         message.msg_controllen = CONTROL as _;
-        Ok(Uring { ring, buffers, message, sockets: HashMap::new(), lent: None, since_wait: 0, calls: 2 })
+        Ok(Uring {
+            ring,
+            buffers,
+            message,
+            sockets: HashMap::new(),
+            writable: HashSet::new(),
+            lent: None,
+            since_wait: 0,
+            calls: 2,
+        })
     }
 
     fn watch(&mut self, token: Token, socket: BorrowedFd<'_>) -> io::Result<()> {
@@ -99,19 +110,27 @@ impl Io for Uring {
     }
 
     fn watch_writable(&mut self, token: Token, socket: BorrowedFd<'_>) -> io::Result<()> {
+        self.writable.insert(token.pack());
         let entry = opcode::PollAdd::new(types::Fd(socket.as_raw_fd()), libc::POLLOUT as u32);
         self.push(&entry.build().user_data(token.pack() | WRITABLE))
     }
 
     fn forget(&mut self, token: Token) {
-        if self.sockets.remove(&token.pack()).is_some() {
-            // The standing request keeps the socket open, whoever closes it; and what has not been handed
-            // over yet names the socket by its number, which may be another thread's soon.
-            let cancel = opcode::AsyncCancel::new(token.pack()).build().user_data(NOBODY);
-            self.calls += 1;
-            // It fails only where the ring is broken, and then the next wait says so.
-            let _ = self.push(&cancel).and_then(|()| self.ring.submit());
+        let reads = self.sockets.remove(&token.pack()).map(|_| token.pack());
+        let writes = self.writable.remove(&token.pack()).then_some(token.pack() | WRITABLE);
+        if reads.is_none() && writes.is_none() {
+            return;
         }
+        // Standing requests keep the socket open, whoever closes it; and what has not been handed over yet names
+        // the socket by its number, which may be another thread's soon.
+        self.calls += 1;
+        let mut handed_over = Ok(());
+        for request in [reads, writes].into_iter().flatten() {
+            let cancel = opcode::AsyncCancel::new(request).build().user_data(NOBODY);
+            handed_over = handed_over.and_then(|()| self.push(&cancel));
+        }
+        // It fails only where the ring is broken, and then the next wait says so.
+        let _ = handed_over.and_then(|()| self.ring.submit());
     }
 
     fn wait(&mut self, Wait { most, batch }: Wait) -> io::Result<()> {
@@ -147,6 +166,10 @@ impl Io for Uring {
                 continue;
             }
             if packed & WRITABLE != 0 {
+                if !self.writable.remove(&(packed & !WRITABLE)) {
+                    // It was forgotten.
+                    continue;
+                }
                 return Some((Token::unpack(packed & !WRITABLE), Arrived::Writable));
             }
             let token = Token::unpack(packed);
@@ -173,7 +196,9 @@ impl Io for Uring {
             if !cqueue::more(news.flags()) {
                 self.ended(packed, !is_closed);
             }
-            let Ok((payload, stamp)) = parsed else { continue };
+            let Ok((payload, stamp)) = parsed else {
+                return Some((token, Arrived::Broken(io::ErrorKind::InvalidData.into())));
+            };
             if is_closed {
                 return Some((token, Arrived::Closed));
             }

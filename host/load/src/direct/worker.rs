@@ -18,6 +18,8 @@ use tokio::sync::mpsc::UnboundedSender;
 
 /// The control is looked at this often at least.
 const TICK: Nanos = Nanos::from_millis(20);
+/// Most news that are taken before everything else is looked after again.
+const NEWS_AT_ONCE: u32 = 4096;
 /// As long as attempts wait for memory it is asked for this often.
 const HELD_UP: Nanos = Nanos::from_millis(1);
 
@@ -100,17 +102,17 @@ impl<I: Io> Direct<I> {
     /// Waits, and takes what came. Between any two pieces of it what is due is sent.
     fn take_news(&mut self, wait: Wait) -> io::Result<()> {
         self.io.wait(wait)?;
-        let mut next_send = self.core.next_send();
-        while let Some((token, arrived)) = self.io.next() {
+        // Where news come faster than they are taken there is always more: alarms and the control come first then.
+        for _ in 0..NEWS_AT_ONCE {
+            let Some((token, arrived)) = self.io.next() else { break };
             self.core.news(token, arrived);
-            let is_due = next_send.is_some_and(|at| at <= self.core.clock.now());
-            if is_due {
-                self.core.send_due(self.core.clock.now());
+            if let Some(due) = self.core.next_send() {
+                let now = self.core.clock.now();
+                if due <= now {
+                    self.core.send_due(now);
+                }
             }
-            if is_due || !self.core.asks.is_empty() {
-                self.carry_out();
-                next_send = self.core.next_send();
-            }
+            self.carry_out();
         }
         Ok(())
     }

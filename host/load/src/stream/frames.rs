@@ -35,6 +35,8 @@ pub struct Frames {
     last: Vec<u8>,
     count: usize,
     greatest: usize,
+    /// Frames since they were looked at, a line each; as long as somebody looks.
+    fresh: Option<Vec<u8>>,
 }
 
 /// A frame, as a [`FrameReader`] gives it.
@@ -58,6 +60,22 @@ pub struct Edit {
 }
 
 impl Frames {
+    /// None yet, and each new one is kept to be looked at.
+    pub(crate) fn looked_at() -> Frames {
+        Frames { fresh: Some(Vec::new()), ..Frames::default() }
+    }
+
+    /// Shows the frames since the last call, a line each, until `is_enough` says so.
+    pub(crate) fn look(&mut self, is_enough: impl FnOnce(&[u8]) -> bool) {
+        if let Some(fresh) = &mut self.fresh {
+            if is_enough(fresh) {
+                self.fresh = None;
+            } else {
+                fresh.clear();
+            }
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.count
@@ -108,6 +126,10 @@ impl Frames {
         Read::put(mark, self.last_read.as_ref(), &mut self.packed);
         self.last_read = Some(mark);
         self.greatest = self.greatest.max(frame.len());
+        if let Some(fresh) = &mut self.fresh {
+            fresh.extend_from_slice(frame);
+            fresh.push(b'\n');
+        }
         self.count += 1;
         let mut edits = [Edit { at: 0, old: 0, new: 0 }; MOST_EDITS];
         let n = diff(&self.last, frame, &mut edits);

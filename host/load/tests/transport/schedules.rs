@@ -292,3 +292,24 @@ fn a_dead_server_does_not_use_up_a_closed_loop() {
     assert!((1..=3).contains(&rows.len()), "{}", rows.len());
     assert!(clock.now() < Nanos::from_secs(20));
 }
+
+#[test]
+fn nothing_is_sent_before_the_load_starts() {
+    // A short queue that nobody empties: some connections are not there at once.
+    let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None).unwrap();
+    let any = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+    rustix::net::bind(&socket, &any).unwrap();
+    rustix::net::listen(&socket, 1).unwrap();
+    let listener = std::net::TcpListener::from(socket);
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let mut job = common::job(&url, 6);
+    job.spec = spec(closed(6), 6);
+    job.limits.connect_timeout = Nanos::from_millis(300);
+    job.limits.request_timeout = Nanos::from_millis(300);
+    let clock = MonotonicClock::start();
+    let (rows, stats) = common::run_with(job, &clock, Arc::new(Control::new()));
+    let requests: Vec<u64> = rows.iter().filter(|r| r.attempt == 0).map(|r| r.request).collect();
+    assert_eq!(requests, [0, 1, 2, 3, 4, 5], "{rows:#?}");
+    assert!(rows.iter().all(|r| r.scheduled >= stats.t0 && r.sent.is_none_or(|s| s >= stats.t0)), "{rows:#?}");
+    drop(listener);
+}
