@@ -238,7 +238,7 @@ fn broken_answers_are_read_as_hyper_reads_them() {
         let pieces: [&[u8]; 2] = [&bytes[..cut], &bytes[cut..]];
         let (ours, hypers) = (ours(&pieces), hypers(&pieces));
         let shown = String::from_utf8_lossy(&bytes);
-        // A switch of protocols is an answer to hyper, and a fault to a client that asked for none.
+        // hyper hands over what follows a switch of protocols.
         if hypers.status == Some(101) {
             continue;
         }

@@ -4,7 +4,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
 /// Greatest head of an answer, bytes.
-const MOST_HEAD: usize = 256 << 10;
+const MOST_HEAD: usize = 400 << 10;
 /// Most headers of an answer.
 const MOST_HEADERS: usize = 100;
 /// Most bytes of extensions or trailers in a chunked body: nobody reads them.
@@ -17,11 +17,8 @@ pub enum HttpFault {
     #[error("invalid http head: {0}")]
     Head(#[from] httparse::Error),
     /// The head is too large.
-    #[error("the http head is greater than 256 KiB")]
+    #[error("the http head is greater than 400 KiB")]
     HeadTooLarge,
-    /// A switch of protocols that nobody asked for.
-    #[error("the server switched protocols")]
-    Switched,
     /// A `content-length` that is none, or several that differ.
     #[error("invalid content-length")]
     Length,
@@ -163,14 +160,13 @@ impl AnswerReader {
         let headers = header_map(answer.headers)?;
         *input = &input[size - kept..];
         self.head = Vec::new();
-        if status == StatusCode::SWITCHING_PROTOCOLS {
-            return Err(HttpFault::Switched);
-        }
-        if status.is_informational() {
+        // A switch of protocols, which nobody asked for, is no interim answer: nothing follows it that is HTTP.
+        let switched = status == StatusCode::SWITCHING_PROTOCOLS;
+        if status.is_informational() && !switched {
             return Ok(None);
         }
         self.state = body(status, &headers, is_old)?;
-        let keeps_alive = keeps_alive(&headers, is_old) && self.state != State::UntilClose;
+        let keeps_alive = keeps_alive(&headers, is_old) && self.state != State::UntilClose && !switched;
         Ok(Some(Piece::Head(Box::new(AnswerHead { status, headers, keeps_alive }))))
     }
 
@@ -248,7 +244,7 @@ fn header_map(headers: &[httparse::Header<'_>]) -> Result<HeaderMap, HttpFault> 
 
 /// How the body ends (RFC 9112, section 6.3).
 fn body(status: StatusCode, headers: &HeaderMap, is_old: bool) -> Result<State, HttpFault> {
-    if status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED {
+    if [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED, StatusCode::SWITCHING_PROTOCOLS].contains(&status) {
         return Ok(State::End);
     }
     if let Some(coding) = headers.get_all(header::TRANSFER_ENCODING).iter().next_back() {
