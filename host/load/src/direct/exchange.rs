@@ -132,6 +132,8 @@ impl Exchange {
         mark.number = self.reads;
         self.reads += 1;
         self.received += bytes.len() as u64;
+        // The parts of one segment have one stamp, which a clock sampled anew in between places some ns earlier.
+        mark.stamp = self.last.map_or(mark.stamp, |last| mark.stamp.max(last.stamp).min(mark.read));
         self.last = Some(mark);
         self.first_byte.get_or_insert(mark.stamp);
         let mut events = 0;
