@@ -95,6 +95,7 @@ impl Core {
                 return;
             };
             self.in_flight += 1;
+            let admitted = Some(admitted);
             self.start(Job { request, attempt: 0, scheduled, admitted, fresh: false, unsent: true });
         }
     }
@@ -171,7 +172,7 @@ impl Core {
         let now = self.clock.now();
         self.counted(&mut job);
         let answer = Answer::unsent(ending, now);
-        self.emit(job.attempt(self.id, self.shared.sites.len(), (None, Opening::default()), true, answer));
+        self.tell(job, None, answer);
         self.over(now, now + PAUSE_WITHOUT_CONNECTION + self.shared.schedule.think());
     }
 
@@ -217,7 +218,7 @@ impl Core {
             && let Some(why) = self.sending_is_over()
         {
             self.table.put_idle(token);
-            return self.drop_job(job, Some(job.admitted), why);
+            return self.drop_job(job, why);
         }
         self.counted(&mut job);
         let now = self.clock.now();
@@ -225,8 +226,7 @@ impl Core {
         let State::Idle { since } = connection.state else { return };
         let reused = connection.served > 0;
         connection.served += 1;
-        let mut exchange = Exchange::new(job, reused, reused || now - since > IDLE, now);
-        exchange.opening = opening;
+        let exchange = Exchange::new(job, (reused, opening), reused || now - since > IDLE, now);
         self.table.turn(token, State::Busy(Box::new(exchange)));
         self.shared.control.started();
         self.write(token);
@@ -295,12 +295,12 @@ impl Core {
                 self.start(job);
             }
             Broken::Unsent(what) => {
-                let (job, over) = (exchange.job, (Some(exchange.reused), exchange.opening));
+                let (job, over) = (exchange.job, Some((exchange.reused, exchange.opening)));
                 self.shared.control.ended();
                 self.remove(token);
                 let now = self.clock.now();
                 let answer = Answer::unsent(Ending::Reset(what), now);
-                self.emit(job.attempt(self.id, self.shared.sites.len(), over, true, answer));
+                self.tell(job, over, answer);
                 self.over(now, now + self.shared.schedule.think());
             }
         }
@@ -311,7 +311,7 @@ impl Core {
         let now = self.clock.now();
         let Some(State::Busy(exchange)) = self.table.turn(token, State::Idle { since: now }) else { return };
         self.shared.control.ended();
-        let (job, over) = (exchange.job, (Some(exchange.reused), exchange.opening));
+        let (job, over) = (exchange.job, Some((exchange.reused, exchange.opening)));
         let (answer, keeps_alive) = exchange.finish(ending, now, self.shared.done.as_deref());
         if !keeps_alive {
             self.remove(token);
@@ -323,7 +323,7 @@ impl Core {
         }
         let stale = matches!(answer.ending, Ending::Stale(_));
         let end = answer.end;
-        self.emit(job.attempt(self.id, self.shared.sites.len(), over, true, answer));
+        self.tell(job, over, answer);
         if stale {
             self.start(Job { fresh: true, attempt: job.attempt + 1, ..job });
         } else {
@@ -338,19 +338,11 @@ impl Core {
     }
 
     /// A job is not to be sent. In a closed loop there is no row for what was not due.
-    fn drop_job(&mut self, mut job: Job, admitted: Option<Nanos>, why: &'static str) {
+    fn drop_job(&mut self, mut job: Job, why: &'static str) {
         self.counted(&mut job);
-        let now = self.clock.now();
         if matches!(self.shared.schedule, Schedule::Open { .. }) {
-            let answer = Answer::unsent(Ending::Dropped(why), now);
-            let job = Job { admitted: admitted.unwrap_or(now), ..job };
-            self.emit(job.attempt(
-                self.id,
-                self.shared.sites.len(),
-                (None, Opening::default()),
-                admitted.is_some(),
-                answer,
-            ));
+            let answer = Answer::unsent(Ending::Dropped(why), self.clock.now());
+            self.tell(job, None, answer);
         }
         self.in_flight -= 1;
     }
@@ -375,10 +367,10 @@ impl Core {
         }
         let now = self.clock.now();
         self.closed = Some(why);
-        for Ready { request, scheduled, admitted } in self.sends.drop_due(&self.shared, self.t0, now) {
+        for Ready { request, scheduled, .. } in self.sends.drop_due(&self.shared, self.t0, now) {
             self.in_flight += 1;
-            let job = Job { request, attempt: 0, scheduled, admitted, fresh: false, unsent: true };
-            self.drop_job(job, None, why);
+            let job = Job { request, attempt: 0, scheduled, admitted: None, fresh: false, unsent: true };
+            self.drop_job(job, why);
         }
         self.shared.last_send.reach();
     }
@@ -462,9 +454,10 @@ impl Core {
         }
     }
 
-    /// Hands an attempt to the decoder, or keeps it while too much is kept there.
-    fn emit(&mut self, attempt: Attempt) {
-        self.backlog.push_back(attempt);
+    /// Hands what came of a job to the decoder, or keeps it while too much is kept there. `connection`: whether it
+    /// was used before, and how long it took to open.
+    fn tell(&mut self, job: Job, connection: Option<(bool, Opening)>, answer: Answer) {
+        self.backlog.push_back(job.attempt(self.id, self.shared.sites.len(), connection, answer));
         self.hand_over();
     }
 

@@ -19,7 +19,8 @@ pub(super) struct Job {
     pub(super) request: u64,
     pub(super) attempt: u32,
     pub(super) scheduled: Nanos,
-    pub(super) admitted: Nanos,
+    /// When a slot was free for it.
+    pub(super) admitted: Option<Nanos>,
     /// Only a connection that has served nothing will do.
     pub(super) fresh: bool,
     /// It counts as one that is still to be sent.
@@ -73,11 +74,11 @@ pub(super) enum Broken {
 }
 
 impl Exchange {
-    pub(super) fn new(job: Job, reused: bool, was_idle: bool, now: Nanos) -> Exchange {
+    pub(super) fn new(job: Job, (reused, opening): (bool, Opening), was_idle: bool, now: Nanos) -> Exchange {
         Exchange {
             job,
             reused,
-            opening: Opening::default(),
+            opening,
             was_idle,
             started: now,
             written: 0,
@@ -228,19 +229,19 @@ impl Job {
         &self,
         worker: u32,
         sites: usize,
-        (reused, opening): (Option<bool>, Opening),
-        admitted: bool,
+        connection: Option<(bool, Opening)>,
         answer: Answer,
     ) -> Attempt {
+        let (connection_reused, opening) = connection.unzip();
         Attempt {
             request: self.request,
             attempt: self.attempt,
             replica: self.site(sites) as u32,
             worker,
             scheduled: self.scheduled,
-            admitted: admitted.then_some(self.admitted),
-            connection_reused: reused,
-            opening,
+            admitted: self.admitted,
+            connection_reused,
+            opening: opening.unwrap_or_default(),
             answer,
         }
     }
