@@ -16,7 +16,7 @@ mod client;
 mod epoll;
 mod uring;
 
-use bench_limit::{Args, CpuTimes, fine_timers, monotonic, pin, process_cpu, raise_file_limit};
+use bench_limit::{Args, CpuTimes, exit, fine_timers, monotonic, pin, process_cpu, raise_file_limit};
 use client::{Client, Connection};
 use std::error::Error;
 use std::process::ExitCode;
@@ -24,18 +24,8 @@ use std::process::ExitCode;
 const OPTIONS: &[&str] =
     &["port", "engine", "level", "conc", "reqs", "tokens", "lag", "nap-us", "waitn", "waitus", "core"];
 
-#[expect(clippy::print_stderr, reason = "a tool says what went wrong")]
 fn main() -> ExitCode {
-    match measure() {
-        Ok(line) => {
-            println!("{line}");
-            ExitCode::SUCCESS
-        }
-        Err(e) => {
-            eprintln!("limit-floor: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("limit-floor", measure().map(|line| println!("{line}")))
 }
 
 fn measure() -> Result<String, Box<dyn Error>> {

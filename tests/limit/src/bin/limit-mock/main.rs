@@ -18,7 +18,7 @@ mod pacer;
 mod request;
 mod server;
 
-use bench_limit::{Args, LogEntry, fine_timers, pin, process_cpu, raise_file_limit};
+use bench_limit::{Args, LogEntry, exit, fine_timers, pin, process_cpu, raise_file_limit};
 use chunks::Chunks;
 use pacer::{Mode, Pacer};
 use server::Server;
@@ -30,15 +30,8 @@ use std::process::ExitCode;
 const OPTIONS: &[&str] =
     &["port", "mode", "itl-us", "ttft-us", "tokens", "per-write", "stamp", "log", "core", "max-secs"];
 
-#[expect(clippy::print_stderr, reason = "a tool says what went wrong")]
 fn main() -> ExitCode {
-    match serve() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("limit-mock: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("limit-mock", serve())
 }
 
 #[expect(clippy::print_stderr, reason = "a tool says what it cost")]

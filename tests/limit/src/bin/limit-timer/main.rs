@@ -15,24 +15,14 @@ mod background;
 mod waits;
 
 use background::Background;
-use bench_limit::{Args, Quantiles, TimerReport, fine_timers, pin, process_cpu};
+use bench_limit::{Args, Quantiles, TimerReport, exit, fine_timers, pin, process_cpu};
 use std::error::Error;
 use std::process::ExitCode;
 
 const OPTIONS: &[&str] = &["how", "rate", "secs", "bg", "lead-us", "core"];
 
-#[expect(clippy::print_stderr, reason = "a tool says what went wrong")]
 fn main() -> ExitCode {
-    match measure() {
-        Ok(line) => {
-            println!("{line}");
-            ExitCode::SUCCESS
-        }
-        Err(e) => {
-            eprintln!("limit-timer: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("limit-timer", measure().map(|line| println!("{line}")))
 }
 
 fn measure() -> Result<String, Box<dyn Error>> {
